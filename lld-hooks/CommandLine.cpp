@@ -1,4 +1,4 @@
-//===- CommandLine.cpp - Our options out of LLD's command line ------------===//
+//===- CommandLine.cpp - Our options on LLD's command line ----------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -21,16 +21,16 @@ using namespace dtlto;
 
 namespace {
 
-/// One of our options, as it was written.
+/// One of our options, as written.
 struct Found {
   StringRef Spelling; // up to the value, for messages
-  std::string Name;   // without dashes; of lld-link's, in lower case
+  std::string Name;   // without dashes; in lower case for lld-link
   std::optional<StringRef> Value;
 };
 
 } // namespace
 
-/// The argument of the plugin distributor for an option of LLD's own.
+/// Returns the distributor plugin's argument for an option of LLD's own, or "".
 static StringRef distributorArgument(StringRef Name) {
   return StringSwitch<StringRef>(Name)
       .Case("thinlto-distributor", "program")
@@ -45,11 +45,11 @@ static constexpr StringLiteral DistributeCC = "distribute-cc";
 
 namespace {
 
-/// Which names are for us: our options, and those of others that are arguments
-/// of the plugin.
+/// Decides which names are for us: our options, and other options that are
+/// arguments of the plugin.
 struct Filter {
-  bool HasDistributor = true;  // the plugin that LLD's own options are for
-  bool HasDistributeCC = true; // beside --thinlto-distribute
+  bool HasDistributor = true;  // the plugin for LLD's own options is named
+  bool HasDistributeCC = true; // next to --thinlto-distribute
 
   bool operator()(StringRef Name) const {
     return isOurOption(Name) ||
@@ -81,8 +81,8 @@ static std::optional<Found> parseName(StringRef Word, StringRef Rest,
   return F;
 }
 
-/// Returns our option that begins at \p Args[I], and moves \p I to its last
-/// word.
+/// Returns our option that begins at \p Args[I], if any, and moves \p I to its
+/// last word.
 static std::optional<Found> parseOption(ArrayRef<const char *> Args, size_t &I,
                                         bool IsCOFF, const Filter &IsOurs) {
   StringRef Word = Args[I];
@@ -110,8 +110,8 @@ static std::optional<Found> parseOption(ArrayRef<const char *> Args, size_t &I,
   return parseName(Word, Rest, IsCOFF, IsOurs);
 }
 
-/// What is for us depends on the plugin that is named last. Fails for
-/// --distribute-cc without its plugin, which LLD doesn't know.
+/// Returns the filter for the plugin that is named last. Fails for
+/// --distribute-cc without its plugin, since LLD doesn't know the option.
 static Expected<Filter> lookForPlugin(ArrayRef<const char *> Args,
                                       bool IsCOFF) {
   StringRef Plugin, CC;
@@ -133,7 +133,7 @@ static Expected<Filter> lookForPlugin(ArrayRef<const char *> Args,
   return Filter{Stem == "distributor", !CC.empty()};
 }
 
-/// As our own option or argument. Fails with a message that names it.
+/// Sets \p F as our own option or argument. Fails with a message that names it.
 static Error take(const Found &F, const Filter &Is, Options &Opts) {
   std::string Argument = distributorArgument(F.Name).str();
   if (F.Name == DistributeCC)
@@ -149,7 +149,7 @@ static Error take(const Found &F, const Filter &Is, Options &Opts) {
   return setOption(Opts, F.Name, F.Value, F.Spelling);
 }
 
-/// The words that are for us, as they stand in \p Args.
+/// Returns the words for us, as they are in \p Args.
 static SmallVector<const char *, 16>
 ourWords(ArrayRef<const char *> Args, bool IsCOFF, const Filter &IsOurs) {
   SmallVector<const char *, 16> Ours;
@@ -168,7 +168,7 @@ bool dtlto::isMachO(ArrayRef<const char *> Args) {
   return sys::path::filename(Args[0]).contains_insensitive("ld64");
 }
 
-/// The quoting style of response files, as each driver chooses it.
+/// Returns the quoting style of response files, as LLD's drivers choose it.
 static cl::TokenizerCallback quotingStyle(ArrayRef<const char *> Args,
                                           bool IsCOFF) {
   if (isMachO(Args))
@@ -191,10 +191,10 @@ static bool isMinGW(ArrayRef<const char *> Args) {
   return false;
 }
 
-/// A word of lld-link's.
+/// Notes a word of lld-link.
 static void lookAtCOFF(StringRef Arg, std::vector<std::string> &LLVMOptions,
                        Options &Opts) {
-  // Two dashes make a name that it ignores.
+  // lld-link ignores names with two dashes.
   if (!Arg.consume_front("/") && !Arg.consume_front("-"))
     return;
   Arg.consume_front("?");
@@ -213,17 +213,17 @@ static bool isForGCC(StringRef Arg) {
 }
 
 /// Notes LLVM's own options, the output's name, the cache's folder, and whether
-/// LLD will only tell its version. LLD parses them again. Of an option that is
-/// given twice the last counts, so they are in the order in which LLD's drivers
-/// take them: not that of the command line. \p Args: none of ours is among
-/// them. \p Environment: of MinGW's.
+/// LLD will only print its version. LLD parses them again. The last of repeated
+/// options counts, so they are stored in the order in which LLD's drivers
+/// process them, not that of the command line. \p Args has none of our options.
+/// \p Environment is for MinGW.
 static void lookAtOthers(ArrayRef<const char *> Args, bool IsCOFF,
                          ArrayRef<const char *> Environment, Options &Opts) {
   const bool MinGW = !IsCOFF && isMinGW(Args);
-  // No option of ELF's and wasm's drivers begins with one dash and an `o`, but
-  // that of the output.
+  // In the drivers for ELF and wasm, only the output option begins with one
+  // dash and an `o`.
   const bool JoinsOutput = !MinGW && !isMachO(Args);
-  // In the order of MinGW's; ELF's has the second before the first.
+  // In MinGW's order; ELF puts the second before the first.
   std::vector<std::string> Plain, OfPlugin, OfXlink;
   for (StringRef Arg : Environment)
     lookAtCOFF(Arg, Plain, Opts);
@@ -252,7 +252,7 @@ static void lookAtOthers(ArrayRef<const char *> Args, bool IsCOFF,
     }
     if (!consumeDashes(Arg))
       continue;
-    // Symbols that parts share would be the object's for ever.
+    // Symbols that parts share would stay in the object.
     if (Arg == "r" || Arg == "relocatable")
       Opts.KeepsWhole = "-r";
     if (Arg.consume_front("thinlto-cache-dir=")) // ELF, MinGW, wasm
@@ -272,7 +272,7 @@ static void lookAtOthers(ArrayRef<const char *> Args, bool IsCOFF,
     else if (MinGW && Arg.consume_front("Xlink="))
       Xlink.push_back(Arg);
   }
-  // For the driver of lld-link, which has the last word.
+  // For the driver of lld-link, which processes its words last.
   for (StringRef Arg : Xlink)
     lookAtCOFF(Arg, OfXlink, Opts);
   erase_if(OfPlugin, isForGCC);
@@ -284,8 +284,9 @@ static void lookAtOthers(ArrayRef<const char *> Args, bool IsCOFF,
 
 using Words = SmallVectorImpl<const char *>;
 
-/// Adds the words that lld-link takes from the environment, where it puts them.
-/// It reads them again, so that none of ours can be taken out.
+/// Adds the words that lld-link takes from the environment, in the place where
+/// it puts them. LLD reads the environment again, so our options can't be
+/// removed there.
 static Error addEnvironment(Words &Args, StringSaver &Saver,
                             const Filter &IsOurs,
                             function_ref<void(Words &)> Expand) {
@@ -316,7 +317,7 @@ Error dtlto::extractOptions(SmallVectorImpl<const char *> &Args, bool IsCOFF,
   auto Expand = [&](Words &All) {
     bool HasResponseFile =
         any_of(All, [](StringRef Word) { return Word.starts_with("@"); });
-    // A file that can't be read, or that names itself, is LLD's to report.
+    // LLD reports a file that can't be read, or that includes itself.
     if (HasResponseFile)
       consumeError(
           cl::ExpansionContext(Saver.getAllocator(), quotingStyle(Args, IsCOFF))
@@ -330,7 +331,8 @@ Error dtlto::extractOptions(SmallVectorImpl<const char *> &Args, bool IsCOFF,
   const Filter IsOurs = *OfPlugin;
   auto OursNow = [&] { return ourWords(Expanded, IsCOFF, IsOurs); };
   for (auto Ours = OursNow(); !Ours.empty(); Ours = OursNow()) {
-    // LLD must not see a response file that one of them is in, or begins in.
+    // LLD must not see a response file that contains one of our options, or its
+    // beginning.
     if (Ours != ourWords(Args, IsCOFF, IsOurs))
       Args.assign(Expanded.begin(), Expanded.end());
     SmallVector<const char *, 256> Others = {Args.front()};
@@ -344,8 +346,8 @@ Error dtlto::extractOptions(SmallVectorImpl<const char *> &Args, bool IsCOFF,
         return E;
     }
     Args.assign(Others.begin(), Others.end());
-    // As LLD will read it: an option's value may have stood behind ours, and
-    // be another of ours if that option is -plugin-opt.
+    // Expand again, as LLD will: a value that followed our option may now
+    // follow another option, and be one of ours if that option is -plugin-opt.
     Expanded.assign(Args.begin(), Args.end());
     Expand(Expanded);
   }

@@ -1,12 +1,12 @@
-//===- CommandLine.h - Our options out of LLD's command line ----*- C++ -*-===//
+//===- CommandLine.h - Our options on LLD's command line --------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// LLD's option tables can't be extended from outside, so our options are taken
-// out before LLD sees the command line:
+// LLD's option tables can't be extended, so our options are removed before LLD
+// sees the command line:
 //
 //   ELF, MinGW, Mach-O, wasm   --thinlto-dist-x=y  -thinlto-dist-x=y
 //                              -plugin-opt=thinlto-dist-x=y  (one dash or two,
@@ -14,15 +14,15 @@
 //   COFF                       /thinlto-dist-x:y  -thinlto-dist-x:y, with a `=`
 //                              as well
 //
-// Two kinds of options of others are arguments of a plugin:
+// Two kinds of other options are arguments of a plugin:
 //
 //   --thinlto-distributor=, --thinlto-remote-compiler=, ...   LLD's own, if the
-//                              plugin distributor is named
-//   --distribute-cc=TOOL       beside --thinlto-distribute, which then is the
-//                              plugin make
+//                              plugin is distributor
+//   --distribute-cc=TOOL       next to --thinlto-distribute, which then selects
+//                              the plugin make
 //
-// Response files are expanded only if one of our options is in there; all other
-// command lines reach LLD as they are.
+// Response files are expanded only if they contain one of our options; all
+// other command lines reach LLD unchanged.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,15 +35,15 @@
 
 namespace dtlto {
 
-/// Moves our options from \p Args (with the program's name first) to \p Opts,
-/// and notes in \p Opts what else of the command line matters to us. Memory for
-/// expanded response files comes from \p Saver.
+/// Moves our options from \p Args (which begins with the program's name) to
+/// \p Opts. Also notes in \p Opts other facts of the command line that we need.
+/// Memory for expanded response files comes from \p Saver.
 llvm::Error extractOptions(llvm::SmallVectorImpl<const char *> &Args,
                            bool IsCOFF, llvm::StringSaver &Saver,
                            Options &Opts);
 
-/// Whether LLD will run its driver for Mach-O, as far as the program's name and
-/// `-flavor` tell.
+/// Whether LLD will run its driver for Mach-O, judging by the program's name
+/// and `-flavor`.
 bool isMachO(llvm::ArrayRef<const char *> Args);
 
 } // namespace dtlto

@@ -1,25 +1,25 @@
-//===- Hooks.cpp - The functions of LLVM that we stand in for -------------===//
+//===- Hooks.cpp - Wrappers for functions of LLVM -------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// All drivers of LLD reach in-process ThinLTO through one function of libLLVM,
-// lto::createInProcessThinBackend(), and read bitcode files through another,
-// lto::InputFile::create(). The executable is linked with `--wrap` of both:
-// each call in LLD's archives becomes a call of `__wrap_<symbol>`, which is
-// here, and `__real_<symbol>` is LLVM's. Where LLVM can distribute by itself, a
-// third one is wrapped, lto::createOutOfProcessThinBackend(), or what stands in
-// its place since LLVM 23, only to refuse both at once. If modules are split,
-// LTO::getMaxTasks() returns room for their parts, and pruneCache() gets the
-// number of files that the link made instead of that bound.
+// All drivers of LLD reach in-process ThinLTO by one function of libLLVM,
+// lto::createInProcessThinBackend(), and read bitcode files by another,
+// lto::InputFile::create(). The executable is linked with `--wrap` for both:
+// each call in LLD's archives becomes a call of `__wrap_<symbol>` in this file,
+// and `__real_<symbol>` is LLVM's function. If LLVM can distribute by itself,
+// lto::createOutOfProcessThinBackend(), or its replacement since LLVM 23, is
+// wrapped to refuse the use of both. If modules are split, LTO::getMaxTasks()
+// returns room for their parts, and pruneCache() gets the number of files that
+// the link made instead of that bound.
 //
-// Two more are for --time-trace: what the plugin's jobs did is added to the
-// file that LLVM's profiler writes (TraceEvents.h). One adds our options to
-// what LLD's drivers print for --help. And one says where LLVM is.
+// Two wrappers are for --time-trace: they add the plugin's jobs to the file
+// that LLVM's profiler writes (TraceEvents.h). One adds our options to the
+// --help of LLD's drivers. One returns where LLVM is.
 //
-// The mangled names come from CMakeLists.txt, which looks them up in LLD.
+// CMakeLists.txt looks up the mangled names in LLD.
 //
 //===----------------------------------------------------------------------===//
 
@@ -77,7 +77,7 @@ lto::ThinBackend wrapCreateBackend(ThreadPoolStrategy Parallelism,
     lld::fatal("dtlto: " + toString(std::move(E)));
   bool IsTwice = compilesTwice();
   if (IsTwice && !canDistributeTwoRounds(*TheLinker)) {
-    TheLinker->HasBackend = true; // the user is told
+    TheLinker->HasBackend = true; // reported by the note below
     const char *Beside = HasCodegenData ? " with --thinlto-dist-split" : "";
     TheLinker->Msg->note(
         "plugin '" + Twine(TheLinker->Plugin->name) +
@@ -108,8 +108,8 @@ InputFileOrError wrapCreateInput(MemoryBufferRef Buffer) {
 unsigned realMaxTasks(const lto::LTO *) asm("__real_" DTLTO_MAX_TASKS);
 unsigned wrapMaxTasks(const lto::LTO *) asm("__wrap_" DTLTO_MAX_TASKS);
 
-/// LLD makes room for an object of each task. It asks once all files are added,
-/// when the number of parts is not known yet.
+/// LLD makes room for an object of each task. It calls this once all files are
+/// added, before the number of parts is known.
 unsigned wrapMaxTasks(const lto::LTO *LTO) {
   unsigned NumTasks = realMaxTasks(LTO);
   if (!TheLinker || TheLinker->Opts.Split == 0)
@@ -127,8 +127,8 @@ bool realPruneCache(StringRef, CachePruningPolicy,
 bool wrapPruneCache(StringRef Path, CachePruningPolicy Policy,
                     const BufferList &Files) asm("__wrap_" DTLTO_PRUNE_CACHE);
 
-/// LLVM warns of a limit that one link alone exceeds. It counts tasks as files;
-/// only those of parts that there are count.
+/// LLVM warns about a limit that one link alone exceeds, and counts tasks as
+/// files. Count only parts that exist.
 bool wrapPruneCache(StringRef Path, CachePruningPolicy Policy,
                     const BufferList &Files) {
   if (!TheLinker || Files.size() <= TheLinker->NumTasks ||
@@ -144,7 +144,7 @@ bool wrapPruneCache(StringRef Path, CachePruningPolicy Policy,
   return realPruneCache(Path, Policy, Used);
 }
 
-/// What becomes of a link that is to be distributed by LLVM, too.
+/// Returns the error of a link that LLVM should distribute as well.
 [[maybe_unused]] static lto::ThinBackend refuseBoth() {
   return createFailingThinBackend(
       "dtlto: both a plugin (" + TheLinker->Opts.Plugin +
@@ -194,8 +194,8 @@ lto::ThinBackend wrapCreateIndexWriter(
     bool ShouldEmitImportsFiles, raw_fd_ostream *LinkedObjectsFile,
     lto::IndexWriteCallback OnWrite) asm("__wrap_" DTLTO_CREATE_INDEX_WRITER);
 
-/// lto::DTLTO calls this without OnWrite, and LLD's --thinlto-index-only with
-/// it. No other call shows that LLD distributes the link by itself.
+/// lto::DTLTO calls this without OnWrite, LLD's --thinlto-index-only with it.
+/// No other call shows that LLD distributes the link itself.
 lto::ThinBackend wrapCreateIndexWriter(ThreadPoolStrategy Parallelism,
                                        std::string OldPrefix,
                                        std::string NewPrefix,
@@ -217,7 +217,7 @@ static TraceStart Trace;
 void wrapStartTrace(unsigned Granularity, StringRef ProcName,
                     bool Verbose) asm("__wrap_" DTLTO_START_TRACE);
 
-/// LLD's threads come later, with profilers of their own.
+/// Records the first call only; LLD's threads start their own profilers later.
 void wrapStartTrace(unsigned Granularity, StringRef ProcName, bool Verbose) {
   static std::once_flag Once;
   std::call_once(Once, [&] {
@@ -240,7 +240,7 @@ Error wrapWriteTrace(StringRef PreferredFileName, StringRef FallbackFileName) {
   if (Error E = addTraceEvents(Text, TheLinker->Timelines, Trace))
     TheLinker->Msg->warning(toString(std::move(E)));
 
-  // As LLVM's own, names and message too.
+  // Name and message are the same as LLVM's.
   std::string Path = PreferredFileName.str();
   if (Path.empty()) {
     Path = FallbackFileName == "-" ? "out" : FallbackFileName.str();
@@ -260,8 +260,8 @@ std::string realMainExecutable(const char *,
 std::string wrapMainExecutable(const char *Argv0,
                                void *Of) asm("__wrap_" DTLTO_MAIN_EXECUTABLE);
 
-/// LLD for COFF, which gives no address, looks for clang's libraries beside its
-/// own executable. They are beside LLVM's.
+/// LLD for COFF passes no address, and looks for clang's libraries next to its
+/// own executable. They are next to LLVM's.
 std::string wrapMainExecutable(const char *Argv0, void *Of) {
   std::string Ours = realMainExecutable(Argv0, Of);
   SmallString<256> Clang(sys::path::parent_path(sys::path::parent_path(Ours)));
@@ -279,8 +279,8 @@ static bool HelpIsPrinted = false;
 
 void dtlto::setHelp(bool IsCOFF) { HelpIsForCOFF = IsCOFF; }
 
-// A function of a class takes the object as its first argument. Later versions
-// of LLVM have one parameter more.
+// A member function takes the object as its first argument. Later versions of
+// LLVM have one more parameter.
 #ifdef DTLTO_HELP_HAS_SUBCOMMAND
 #define DTLTO_SUBCOMMAND_PARAMETER , StringRef SubCommand
 #define DTLTO_SUBCOMMAND , SubCommand
@@ -318,7 +318,7 @@ void wrapPrintHelp(const opt::OptTable *Table, raw_ostream &OS,
 [[noreturn]] void wrapExitLLD(int Code) asm("__wrap__ZN3lld7exitLldEi");
 
 /// Whether a link has ended that could have had ThinLTO backends. Some of LLD's
-/// ports ask for one in each link.
+/// ports create one in each link.
 static bool hasLinked() {
   return !HelpIsPrinted && (WasBackendAsked || !TheLinker->Opts.MayNotLink);
 }

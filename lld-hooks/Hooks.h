@@ -1,4 +1,4 @@
-//===- Hooks.h - The functions of LLVM that we stand in for -----*- C++ -*-===//
+//===- Hooks.h - Wrappers for functions of LLVM -----------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,13 +12,13 @@
 
 namespace dtlto {
 
-/// From here on, ThinLTO backends that LLD creates use \p TheLinker's plugin.
-/// Call before LLD runs; \p TheLinker lives until the process ends. Never
-/// called: LLD does what it does without us.
+/// Makes the ThinLTO backends that LLD creates use \p TheLinker's plugin. Call
+/// this before LLD runs; \p TheLinker must live until the process ends. Without
+/// this call, LLD runs as it is.
 void installHooks(Linker &TheLinker);
 
-/// From here on, LLD's help has our options, too, as a user of COFF's driver or
-/// of another spells them. Call before LLD runs.
+/// Adds our options to LLD's help, in the spelling of COFF's driver or of the
+/// others. Call this before LLD runs.
 void setHelp(bool IsCOFF);
 
 } // namespace dtlto

@@ -17,7 +17,7 @@ void LLDMessages::emit(MessageLevel Level, const Twine &Text) {
   case MessageLevel::Debug:
     return lld::log("dtlto: " + Text);
   case MessageLevel::Note:
-    // LLD has no notes; what it prints with message() has no prefix.
+    // LLD has no notes, and message() adds no prefix.
     return lld::message(lld::errorHandler().logName + ": note: dtlto: " + Text,
                         lld::errorHandler().errs());
   case MessageLevel::Warning:
@@ -29,7 +29,7 @@ void LLDMessages::emit(MessageLevel Level, const Twine &Text) {
     return;
   case MessageLevel::Error:
     return lld::error("dtlto: " + Text);
-  // As LLD's diagnosticHandler() has them.
+  // As in LLD's diagnosticHandler().
   case MessageLevel::Diagnostic:
     return lld::warn(Text);
   case MessageLevel::Remark:

@@ -13,13 +13,13 @@
 
 namespace dtlto {
 
-/// Shows messages as LLD shows its own, so that its options for them hold:
-/// --verbose, --fatal-warnings, --no-warnings, --error-limit, colors. Only
-/// while an LLD driver runs.
+/// Shows messages like LLD's own, so that LLD's options for messages apply:
+/// --verbose, --fatal-warnings, --no-warnings, --error-limit, colors. Use this
+/// only while an LLD driver runs.
 class LLDMessages : public Messages {
 public:
-  /// \p Errors is what LLD writes to. \p IsDumb: lines there can't be
-  /// overwritten, even on a terminal.
+  /// \p Errors is the stream that LLD writes to. With \p IsDumb, lines there
+  /// can't be overwritten, even on a terminal.
   LLDMessages(StatusLine &Errors, bool IsDumb)
       : Errors(Errors), IsDumb(IsDumb) {}
 

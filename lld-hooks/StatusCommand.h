@@ -12,10 +12,10 @@
 
 namespace dtlto {
 
-/// Shows on standard output what the farm of \p TheLinker's plugin is made of,
-/// and what is wrong on standard error, in the name of \p Program. Returns the
-/// exit code: 0 if a worker takes jobs, else 1. End the process without
-/// destructors then: a plugin may have been left behind.
+/// Prints the state of the farm of \p TheLinker's plugin on standard output,
+/// and problems on standard error, prefixed with \p Program. Returns the exit
+/// code: 0 if a worker takes jobs, otherwise 1. End the process without
+/// destructors after this: a plugin may have been left behind.
 int showStatus(const Linker &TheLinker, llvm::StringRef Program, bool Verbose);
 
 } // namespace dtlto

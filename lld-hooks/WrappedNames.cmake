@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# The functions of LLVM's that Hooks.cpp takes the place of: their mangled names, as
-# LLD's archive calls them. Hooks.cpp says what for. A name is looked up among those
-# that LLD calls, since it holds the types of the function's parameters.
+# The mangled names of the functions of LLVM that Hooks.cpp wraps, as LLD's
+# archive calls them. Hooks.cpp says why. The names contain the types of the
+# parameters, so they are looked up among those that LLD calls.
 #
 # dtlto_wrapped_names(<archive> <nm> <names> <definitions>) sets <names> to the
-# symbols, and <definitions> to NAME or NAME="text" of the preprocessor's. As a
-# script, with ARCHIVE, NM, OPTIONS and HEADER, it writes the linker's options and a
-# header: LLVM's own build makes the archive only then.
+# symbols, and <definitions> to preprocessor definitions, NAME or NAME="text".
+# As a script, with ARCHIVE, NM, OPTIONS and HEADER, this file writes the
+# linker's options and a header: LLVM's own build makes the archive only at
+# build time.
 
-# _dtlto_wrap(<macro> <pattern> [OPTIONAL]) wraps the symbol that matches, and has
-# the macro as its name.
+# _dtlto_wrap(<macro> <pattern> [OPTIONAL]) wraps the matching symbol, and
+# defines the macro as its name.
 macro(_dtlto_wrap macro pattern)
   string(REGEX MATCHALL "_ZNK?4llvm${pattern}[A-Za-z0-9_]*" _found "${_called}")
   list(REMOVE_DUPLICATES _found)
@@ -34,7 +35,7 @@ function(dtlto_wrapped_names archive nm names definitions)
   _dtlto_wrap(DTLTO_MAX_TASKS 3lto3LTO11getMaxTasks)
   _dtlto_wrap(DTLTO_PRUNE_CACHE 10pruneCache)
   _dtlto_wrap(DTLTO_CREATE_DISTRIBUTED 3lto29createOutOfProcessThinBackend OPTIONAL)
-  # Later it is a class, which calls this.
+  # In later versions, it is a class, which calls this.
   if(_called MATCHES "_ZTVN4llvm3lto5DTLTOE")
     _dtlto_wrap(DTLTO_CREATE_INDEX_WRITER 3lto29createWriteIndexesThinBackend)
   endif()
@@ -44,13 +45,14 @@ function(dtlto_wrapped_names archive nm names definitions)
   if(_called MATCHES "8OptTable9printHelp[A-Za-z0-9_]*9StringRefE")
     list(APPEND _definitions DTLTO_HELP_HAS_SUBCOMMAND)
   endif()
-  # Of LLD itself, which its dispatcher calls once a link has ended.
+  # A function of LLD itself, called by its dispatcher at the end of a link.
   list(APPEND _names _ZN3lld7exitLldEi)
   set(${names} "${_names}" PARENT_SCOPE)
   set(${definitions} "${_definitions}" PARENT_SCOPE)
 endfunction()
 
-# The same, added to both, for what LLD's archive for COFF calls.
+# Like dtlto_wrapped_names(), for calls in LLD's archive for COFF. Appends to
+# both.
 function(dtlto_wrapped_main_executable archive nm names definitions)
   execute_process(COMMAND ${nm} -u ${archive}
     OUTPUT_VARIABLE _called ERROR_QUIET COMMAND_ERROR_IS_FATAL ANY)

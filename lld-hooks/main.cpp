@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // One executable under the names of LLD's drivers: ld.lld, lld-link, ld64.lld
-// and wasm-ld, and ld.dtlto for `clang -fuse-ld=dtlto`. Takes our options out
-// of the command line, loads the plugin that they name, and lets LLD's own
-// driver do the rest. Without our options, LLD is all there is, but for what
-// --help and --version tell of dtlto.
+// and wasm-ld, and ld.dtlto for `clang -fuse-ld=dtlto`. Removes our options
+// from the command line, loads the plugin that they name, and lets LLD's own
+// driver do the rest. Without our options, LLD runs as it is, except for lines
+// about dtlto in --help and --version.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,8 +37,8 @@
 #include <csignal>
 
 namespace lld {
-/// Of LLD's libraries. Version.h has it, too, but can't be included where LLD
-/// is installed: it includes a file that isn't.
+/// In LLD's libraries. LLD's Version.h declares it as well, but includes a file
+/// that isn't installed.
 std::string getLLDVersion();
 } // namespace lld
 
@@ -52,14 +52,14 @@ LLD_HAS_DRIVER(macho)
 LLD_HAS_DRIVER(wasm)
 
 namespace lld {
-// What LLD's own main() calls, without the crash recovery of lldMain(). Not in
-// a header of LLD.
+// Called by LLD's own main(); lldMain() without crash recovery. No header of
+// LLD declares it.
 int unsafeLldMain(ArrayRef<const char *> Args, raw_ostream &Stdout,
                   raw_ostream &Stderr, ArrayRef<DriverDef> Drivers,
                   bool ExitEarly);
 } // namespace lld
 
-// A library's constructors; as long as a plugin's calls may take.
+// For a library's constructors: the same limit as for a plugin's calls.
 static constexpr std::chrono::seconds MaxLoad(60);
 
 static StringRef programName(StringRef Argv0) {
@@ -75,7 +75,7 @@ static bool isCOFF(ArrayRef<const char *> Args) {
   return programName(Args[0]).contains_insensitive("link");
 }
 
-/// `<prefix>/lib/dtlto`, from where this executable is.
+/// Returns `<prefix>/lib/dtlto`, relative to this executable.
 static std::string pluginFolder(const char *Argv0) {
   SmallString<256> Path(sys::fs::getMainExecutable(
       Argv0, reinterpret_cast<void *>(&pluginFolder)));
@@ -91,7 +91,7 @@ static int refuse(const char *Argv0, Error E) {
   return 1;
 }
 
-/// Whether the files can be written that the user wants. After the link it
+/// Checks that the files that the user wants can be written: after the link, it
 /// would be too late to choose others.
 static Error checkFiles(const Options &Opts, StringRef Dashes) {
   auto Check = [&](StringRef Path, Error (*Fn)(StringRef),
@@ -120,7 +120,7 @@ static Expected<const dtlto_plugin *> load(const char *Argv0,
   return loadPlugin(Opts.Plugin, Folders);
 }
 
-/// For --thinlto-dist-status, after which there is no link.
+/// Implements --thinlto-dist-status, which runs no link.
 [[noreturn]] static void exitWithStatus(Linker &TheLinker,
                                         ArrayRef<const char *> Args) {
   guardAgainstExit();
@@ -138,8 +138,8 @@ static Error usePlugin(Linker &TheLinker, ArrayRef<const char *> Args,
                        raw_ostream *&LLDErrors) {
   Options &Opts = TheLinker.Opts;
 #ifndef _WIN32
-  // Some programs start others with this ignored, whose children then can't
-  // be waited for.
+  // Some programs start others with SIGCHLD ignored; then waiting for child
+  // processes fails.
   std::signal(SIGCHLD, SIG_DFL);
 #endif
   if (Error E = checkLLVM())
@@ -163,7 +163,7 @@ static Error usePlugin(Linker &TheLinker, ArrayRef<const char *> Args,
 
 static int runLinker(int Argc, char **Argv) {
   sys::Process::UseANSIEscapeCodes(true);
-  // As LLD's own main(), for those who test what happens after a crash.
+  // As LLD's own main(), for tests of what happens after a crash.
   if (sys::Process::GetEnv("FORCE_LLD_DIAGNOSTICS_CRASH")) {
     errs() << "crashing due to environment variable "
               "FORCE_LLD_DIAGNOSTICS_CRASH\n";
@@ -175,8 +175,8 @@ static int runLinker(int Argc, char **Argv) {
   if (programName(Args[0]) == "ld.dtlto")
     Args.insert(Args.begin() + 1, {"-flavor", "gnu"});
 
-  // LLD ends the process without destructors, and so threads of a plugin that
-  // had to be left behind may use these to the very end.
+  // Never freed: LLD ends the process without destructors, and threads of an
+  // abandoned plugin may use these to the very end.
   auto *TheLinker = new Linker;
   auto *Alloc = new BumpPtrAllocator;
   StringSaver Saver(*Alloc);
@@ -192,24 +192,24 @@ static int runLinker(int Argc, char **Argv) {
                                    " needs --thinlto-dist-plugin=<name>"));
   raw_ostream *LLDErrors = &errs();
   if (Opts.Plugin.empty())
-    setBugReportMsg(LLVMsReport); // what follows is LLVM's alone
+    setBugReportMsg(LLVMsReport); // the rest is LLVM's alone
   else if (Error E = usePlugin(*TheLinker, Args, LLDErrors))
     return refuse(Args[0], std::move(E));
   int Code = lld::unsafeLldMain(Args, outs(), *LLDErrors, LLD_ALL_DRIVERS,
                                 /*ExitEarly=*/!Opts.Version);
-  // Only when asked for the version does it come back. LLD's line stays the
-  // first: there are programs that parse it.
+  // LLD returns only after --version. LLD's line stays the first: some programs
+  // parse it.
   if (Code == 0)
     outs() << "dtlto " << DTLTO_VERSION << ", plugin ABI " << DTLTO_ABI_MAJOR
            << '.' << DTLTO_ABI_MINOR << '\n';
-  // As LLD, which doesn't look.
+  // LLD ignores this error as well.
   outs().flush();
   outs().clear_error();
   return Code;
 }
 
 int main(int Argc, char **Argv) {
-  // Or a file that is opened here would get our messages.
+  // Otherwise a file that is opened later would get our messages.
   (void)sys::Process::FixupStandardFileDescriptors();
   InitLLVM X(Argc, Argv);
   int Code = runLinker(Argc, Argv);

@@ -37,9 +37,9 @@ dtlto_job dtlto::asBundled(const dtlto_job &Job) {
   return Bundled;
 }
 
-/// What the user calls \p File: a module, or one of a job's own files, which is
-/// called as its module is, with a number where two attempts have one, and an
-/// extension. Empty: neither.
+/// Returns the user's name for \p File: that of a module, or of a job's own
+/// file, whose name is its module's with an extension and, if two attempts have
+/// one, a number. Returns "" for other files.
 static std::string usersName(StringRef File,
                              function_ref<std::string(StringRef)> UsersName) {
   if (std::string Name = UsersName(File); !Name.empty())
@@ -65,12 +65,12 @@ dtlto::inUsersNames(StringRef Said,
   while (!Said.empty()) {
     StringRef Path = Said.take_while(IsInPath);
     Said = Said.drop_front(Path.size());
-    StringRef Stem = Path.rtrim(".,"); // of a sentence
-    // A name is all of a path, or in a folder that only the worker knows.
+    StringRef Stem = Path.rtrim(".,"); // a sentence may end here
+    // A name is a whole path, or the end of a path in the worker's own folder.
     std::string Name;
     bool IsInFolder = Path.starts_with("/") || Path.starts_with("./");
     for (size_t At = 0; Name.empty() && At < Stem.size();) {
-      // Modules are "m.*"; others, such as profiles, are in no folder.
+      // Modules are "m.*"; others, such as profiles, have no folder.
       if (At == 0 || Stem.drop_front(At).starts_with("m."))
         Name = usersName(Stem.drop_front(At), UsersName);
       size_t Slash = Stem.find('/', At);

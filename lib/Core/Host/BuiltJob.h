@@ -22,13 +22,13 @@ namespace dtlto {
 /// A file that many jobs read: one address, name and digest for all.
 struct ModuleFile {
   std::string Path;
-  std::string Name; // the user's; empty: a file that users don't name
+  std::string Name; // the user's name; empty if users don't name it
   llvm::StringRef Bytes;
   uint64_t WholeSize = 0;      // before imports were slimmed
   bool MayReadFiles = false;   // in assembly
   bool MayDrawNumbers = false; // in passes
 
-  /// BLAKE3, 32 bytes; made when it is first asked for. Any thread.
+  /// Returns the BLAKE3 digest, 32 bytes. Computed on first use. Thread-safe.
   const uint8_t *digest();
 
 private:
@@ -36,7 +36,7 @@ private:
   uint8_t Digest[32] = {};
 };
 
-/// An input of a job. What it points at is borrowed.
+/// An input of a job. Borrows the memory that it points to.
 struct BuiltInput : dtlto_input {
   BuiltInput(uint32_t Role, const char *Path, llvm::StringRef Bytes,
              ModuleFile *File = nullptr)
@@ -49,13 +49,13 @@ struct BuiltInput : dtlto_input {
   BuiltInput(uint32_t Role, ModuleFile &File)
       : BuiltInput(Role, File.Path.c_str(), File.Bytes, &File) {}
 
-  ModuleFile *File; // null: the job's own bytes
+  ModuleFile *File; // null for the job's own bytes
 };
 
-/// A job and the memory that it points at, but for the modules' bytes.
+/// A job and the memory that it points to, except the modules' bytes.
 struct BuiltJob {
   dtlto_job Job = {};
-  /// Parts of one module have one. Null: not made yet.
+  /// Shared by the parts of a module. Null: not made yet.
   std::shared_ptr<const llvm::SmallVector<char, 0>> Shard;
   std::string Name;
   std::string Triple;
@@ -63,12 +63,12 @@ struct BuiltJob {
   std::vector<const dtlto_input *> InputPointers;
   std::vector<std::string> Args;
   std::vector<const char *> ArgPointers;
-  std::string Config;            // empty: the link's
+  std::string Config;            // empty: the same for the whole link
   std::string Avoid;             // for dtlto_job::avoid
-  uint64_t WholeImportBytes = 0; // of the files that imports are taken from
-  /// Its module is optimised; null: it is the one that the linker was given.
+  uint64_t WholeImportBytes = 0; // of the whole files of its imports
+  /// The optimised module of the job; null: the job optimises the input.
   ModuleFile *Optimized = nullptr;
-  /// A worker of ours returns the module when it has optimised it.
+  /// Whether a worker of ours returns the optimised module.
   bool ReturnsOptimized = false;
 
   llvm::StringRef shard() const {
@@ -76,39 +76,39 @@ struct BuiltJob {
   }
 };
 
-/// What a job's index and object are called on other machines. Names of modules
-/// begin with `m.`, so these are free.
+/// The names of a job's index and object on other machines. Names of modules
+/// begin with `m.`, so there is no conflict.
 inline constexpr llvm::StringLiteral IndexPath = "index.thinlto.bc";
 inline constexpr llvm::StringLiteral OutputPath = "out.o";
 
-/// Lets the job of \p Built have its inputs: after each change of these.
+/// Points the job of \p Built at its inputs. Call this after each change of
+/// these.
 void setInputs(BuiltJob &Built);
 
-/// \p Job as a plugin's bundle has it: with the name that its module has there.
-/// The one in the linker is not the same in each link and on each machine, and
-/// a cache is to know the job.
+/// Returns \p Job as a plugin's bundle has it, with its module's portable name.
+/// The module's name in the linker differs between links and machines, but a
+/// cache must recognize the job.
 dtlto_job asBundled(const dtlto_job &Job);
 
-/// Returns \p Said, the words of a worker, with the user's names in place of
-/// the names of modules that travel, also where those are in a folder of the
-/// worker's, or have the extension of one of a job's own files. \p UsersName
-/// returns the user's name, or nothing.
+/// Returns \p Said, a worker's output, with the user's names in place of
+/// modules' portable names. These may be in a folder of the worker's, or have
+/// the extension of one of a job's own files. \p UsersName returns the user's
+/// name, or "".
 std::string
 inUsersNames(llvm::StringRef Said,
              llvm::function_ref<std::string(llvm::StringRef)> UsersName);
 
-/// The same for the modules of \p Built.
+/// Like the above, for the modules of \p Built.
 std::string inUsersNames(llvm::StringRef Said, const BuiltJob &Built);
 
 /// Fills in the digests of \p Built's inputs.
 void addDigests(BuiltJob &Built);
 
-/// Lets the job of \p Built stay away from the worker \p Avoid; empty: from
-/// none.
+/// Makes the job of \p Built avoid the worker \p Avoid, unless that is empty.
 void setAvoid(BuiltJob &Built, llvm::StringRef Avoid);
 
-/// Lets the job of \p Built have its command line, which makes \p Output, and
-/// the inputs. \p Output outlives the job.
+/// Points the job of \p Built at its command line, which makes \p Output, and
+/// at its inputs. \p Output outlives the job.
 void setArgs(BuiltJob &Built, const char *Output);
 
 } // namespace dtlto

@@ -1,4 +1,4 @@
-//===- CodegenResult.cpp - What a compile here came to --------------------===//
+//===- CodegenResult.cpp - The result of a local compile ------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- CodegenResult.h - What a compile here came to ------------*- C++ -*-===//
+//===- CodegenResult.h - The result of a local compile ----------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -25,16 +25,16 @@ struct CodegenResult {
   /// stops it (--lto-emit-llvm).
   bool Produced = false;
   bool Failed = false;
-  /// The compiler's errors, each in the words of LLD, and its other messages.
+  /// The compiler's errors, each as LLD shows it, and its other messages.
   std::vector<std::string> Errors;
   std::vector<CompilerMessage> Messages;
 };
 
-/// What a link fails with whose module, or part, with the name \p Title has no
-/// object because of \p Errors, those of a CodegenResult: one error each, which
-/// LLD then shows and counts as its own, and our words after the last. Of a
-/// compiler elsewhere, \p Plugin ("plugin 'x': ") and \p Where (" on host") are
-/// in these.
+/// Returns the error of a link whose module or part \p Title has no object
+/// because of \p Errors, from a CodegenResult. LLD reports and counts each of
+/// them as its own error; our explanation follows the last one. For a remote
+/// compiler, that includes \p Plugin ("plugin 'x': ") and \p Where (" on
+/// host").
 llvm::Error compileError(llvm::StringRef Title,
                          llvm::ArrayRef<std::string> Errors,
                          llvm::StringRef Plugin = "",

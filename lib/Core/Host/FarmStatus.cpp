@@ -1,4 +1,4 @@
-//===- FarmStatus.cpp - What a plugin's farm is made of now ---------------===//
+//===- FarmStatus.cpp - The state of a plugin's farm ----------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,9 +17,9 @@ using namespace llvm;
 using namespace dtlto;
 using namespace std::chrono_literals;
 
-// For open(), and for close().
+// Limits of open() and close().
 static constexpr std::chrono::seconds MaxOpen = 60s, MaxClose = 10s;
-// That a plugin has for its question, and that it may be late.
+// The plugin's limit for its query, and the tolerance for a late answer.
 static constexpr std::chrono::seconds MaxQuery = 10s, Grace = 2s;
 
 bool FarmStatus::isUp() const {
@@ -53,7 +53,7 @@ public:
   }
 
 private:
-  /// The session may be over at any time.
+  /// The session may end at any time.
   void note(const Event &E) {
     if (E.Kind != Event::Violation && E.Kind != Event::GaveUp)
       return;
@@ -61,8 +61,8 @@ private:
     S.IsOver |= E.Kind == Event::GaveUp;
   }
 
-  /// Handles events until \p Handle returns true. Returns false, with a problem
-  /// that names \p Call, if it didn't before \p Time has passed.
+  /// Handles events until \p Handle returns true. If that takes longer than
+  /// \p Time, returns false and adds a problem that names \p Call.
   template <typename Fn>
   bool waitFor(const char *Call, std::chrono::seconds Time, Fn Handle) {
     Clock::time_point End = Clock::now() + Time;
@@ -108,7 +108,7 @@ bool Asker::open() {
   return IsOpen;
 }
 
-/// Returns false if the plugin can't be asked for its workers.
+/// Returns false if the plugin can't report its workers.
 bool Asker::askWorkers() {
   std::chrono::seconds Time = std::min(MaxQuery, Limit);
   bool CanTell = true;
@@ -118,7 +118,7 @@ bool Asker::askWorkers() {
     if (E.Kind == Event::WorkerTold)
       Workers.push_back(std::move(*E.Told));
     if (E.Kind == Event::StatusTold && E.Status != DTLTO_OK)
-      // A plugin has said why, in a message.
+      // The plugin has logged the reason.
       S.Problems.push_back("its farm cannot be asked" +
                            (E.Status == DTLTO_ERROR_INFRASTRUCTURE
                                 ? ""
@@ -131,7 +131,7 @@ bool Asker::askWorkers() {
   return CanTell || !Told;
 }
 
-/// A plugin may still look for its workers.
+/// Queries repeatedly: a plugin may still be looking for its workers.
 void Asker::askLoad() {
   S.Problems.push_back("it doesn't tell of single workers (it has no " //
                        DTLTO_EXT_STATUS "); this is its load");
@@ -187,7 +187,7 @@ static std::string percent(uint32_t Permille) {
              : number(uint32_t((uint64_t(Permille) + 5) / 10)) + "%";
 }
 
-/// Of the workers that are up; nothing if one of them doesn't say.
+/// Sums up the workers that are up; UINT32_MAX if the slots of one are unknown.
 static uint32_t sumOfSlots(const FarmStatus &S) {
   if (!S.Workers)
     return S.Load.slots;

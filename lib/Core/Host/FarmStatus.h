@@ -1,13 +1,13 @@
-//===- FarmStatus.h - What a plugin's farm is made of now -------*- C++ -*-===//
+//===- FarmStatus.h - The state of a plugin's farm --------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// For --thinlto-dist-status: opens a session without jobs, asks the plugin for
-// its workers (dtlto.status/1) or, if it has no such extension, for its load,
-// and shows what it tells as a table or as JSON.
+// For --thinlto-dist-status: opens a session without jobs, queries the plugin's
+// workers (dtlto.status/1) or, without that extension, its load, and prints the
+// result as a table or as JSON.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,26 +20,26 @@
 namespace dtlto {
 
 struct FarmStatus {
-  std::string Plugin, Version; // its name for itself
-  /// Nothing: the plugin doesn't tell of single workers, and Load is all.
+  std::string Plugin, Version; // as the plugin names itself
+  /// Unset if the plugin can't report its workers; then there is only Load.
   std::optional<std::vector<WorkerStatus>> Workers;
   dtlto_load Load = unknownLoad();
-  /// One line each, why the rest is not all there is to say.
+  /// One line each: why the other fields are incomplete.
   std::vector<std::string> Problems;
-  bool IsOver = false; // the plugin has said that it can't go on
+  bool IsOver = false; // the plugin has given up
 
-  /// At least one worker takes jobs, and the plugin gives them.
+  /// Whether at least one worker takes jobs, and the plugin is alive.
   bool isUp() const;
 };
 
-/// Asks \p Plugin. Every wait has an end: a plugin that
-/// doesn't come back from a call is left behind, and what it has told counts.
+/// Queries \p Plugin. All waits are limited: if a call doesn't return, leaves
+/// the plugin behind and returns what it has reported.
 FarmStatus askFarm(const dtlto_plugin &Plugin, const JobOptions &Opts,
                    Messages &Msg);
 
-/// Aligned columns, a line for each worker.
+/// Prints aligned columns, one line for each worker.
 void printTable(const FarmStatus &S, llvm::raw_ostream &OS);
-/// One object; what isn't known is null. docs/STATUS.md has the fields.
+/// Prints one object; unknown values are null. docs/STATUS.md has the fields.
 void printJSON(const FarmStatus &S, llvm::raw_ostream &OS);
 
 } // namespace dtlto

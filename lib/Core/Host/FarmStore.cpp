@@ -14,7 +14,7 @@
 using namespace llvm;
 using namespace dtlto;
 
-// A plugin that opens later is not waited for: jobs do without the store.
+// If the plugin takes longer to open, jobs do without the store.
 static constexpr std::chrono::seconds MaxOpenWait(2);
 
 void FarmStore::setOpener(std::function<void()> Fn) {
@@ -70,8 +70,8 @@ bool FarmStore::mayBeThere() const {
   return State != None;
 }
 
-/// Calls \p F(store, session, milliseconds, answer) and waits for what comes of
-/// it. False: the session isn't open, or ends meanwhile.
+/// Calls \p F(store, session, milliseconds, answer) on a new thread and waits
+/// for its result. Returns false if the session isn't open, or ends meanwhile.
 template <typename Fn> bool FarmStore::call(Answer &Out, Fn F) {
   auto A = std::make_shared<Answer>();
   std::unique_lock<std::mutex> Lock(Mutex);
@@ -123,7 +123,7 @@ Expected<std::optional<Buffer>> FarmStore::get(const Key &K,
         dtlto_buffer Raw = {};
         int32_t Status =
             S.get(Session, K.data(), MaxBytes, Ms, &Raw, Why, WhySize);
-        // Copied, so that a release() that hangs is within the call.
+        // Copy, so that a release() that hangs is within this call.
         Buffer Got(Raw);
         if (StringRef Bytes = Got.bytes(); Bytes.size() <= MaxBytes)
           Out = Buffer::own(SmallVector<char, 0>(Bytes.begin(), Bytes.end()));

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// dtlto.store.draft/1 of the plugin, for as long as its session is open. Each
-// call has a thread of its own: after a timeout the link continues, and the
-// thread keeps what it borrows.
+// Uses dtlto.store.draft/1 of the plugin while its session is open. Each call
+// has a thread of its own: after a timeout the link continues, and the thread
+// keeps what it borrows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,35 +29,37 @@
 
 namespace dtlto {
 
-/// Any thread.
+/// The store of the farm of the plugin's session. Thread-safe.
 class FarmStore : public std::enable_shared_from_this<FarmStore> {
 public:
   using Key = std::array<uint8_t, 32>;
 
-  /// No call takes longer than \p Limit.
+  /// \p Limit is the time limit of each call.
   explicit FarmStore(std::chrono::milliseconds Limit = std::chrono::seconds(10))
       : Limit(Limit) {}
 
-  /// A session may follow; \p Fn asks for it to be opened. The first get() or
-  /// put() calls it, without a lock, and waits up to 2 s until the session is
-  /// open.
+  /// Announces a session; \p Fn requests that it be opened. The first get() or
+  /// put() calls \p Fn, without a lock, and waits up to 2 s until the session
+  /// is open.
   void setOpener(std::function<void()> Fn);
-  /// The session is open, and has jobs. \p OfPlugin may be null. False: the
-  /// plugin has no store, and nobody has abandoned it.
+  /// Called when the session is open, before its first job. \p OfPlugin may be
+  /// null. Returns false if the plugin has no store, unless abandon() was
+  /// called.
   bool open(const dtlto_store *OfPlugin, dtlto_session *OfSession);
-  /// Calls fail from now on. Waits until those under way have come back from
-  /// the plugin.
+  /// Makes all further calls fail. Waits until calls under way have returned
+  /// from the plugin.
   void close();
-  /// The same, for good, also if the session opens late; doesn't wait.
+  /// Like close(), but final, even if the session opens late; doesn't wait.
   void abandon();
 
-  /// False: the plugin has none, or the session has ended. Before open(): true.
+  /// False if the plugin has no store or the session has ended. True before
+  /// open().
   bool mayBeThere() const;
 
-  /// What is there under \p K: empty if there is nothing, or it is over \p
-  /// MaxBytes. Nothing: the session isn't open.
+  /// Returns the entry \p K: empty if there is none, or if it is larger than
+  /// \p MaxBytes. Unset if the session isn't open.
   llvm::Expected<std::optional<Buffer>> get(const Key &K, uint64_t MaxBytes);
-  /// Puts \p Bytes there. False: the session isn't open.
+  /// Stores \p Bytes as entry \p K. Returns false if the session isn't open.
   llvm::Expected<bool> put(const Key &K, std::string Bytes);
 
 private:
@@ -71,15 +73,15 @@ private:
   void waitForOpen(std::unique_lock<std::mutex> &Lock);
 
   const std::chrono::milliseconds Limit;
-  mutable std::mutex Mutex; // guards what follows
+  mutable std::mutex Mutex; // guards the following members
   std::condition_variable Changed;
   enum { Unknown, Open, None } State = Unknown;
   bool Abandoned = false;
-  std::function<void()> Opener; // null: was called, or there is none
-  bool WaitsForOpen = false;    // the opener was called, not long ago
+  std::function<void()> Opener; // null if it was called, or if there is none
+  bool WaitsForOpen = false;    // the opener was called recently
   const dtlto_store *Calls = nullptr;
   dtlto_session *Session = nullptr;
-  unsigned NumCalls = 0; // that the plugin is in
+  unsigned NumCalls = 0; // calls in the plugin
 };
 
 } // namespace dtlto

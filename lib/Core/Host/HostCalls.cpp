@@ -1,4 +1,4 @@
-//===- HostCalls.cpp - What a plugin may call -----------------------------===//
+//===- HostCalls.cpp - The functions that a plugin may call ---------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,8 +16,8 @@
 using namespace llvm;
 using namespace dtlto;
 
-// What a plugin says may be a machine's words, or anybody's on the network.
-// Here it becomes text that no terminal acts on, for all that shows it.
+// Text of a plugin may come from any machine on the network. Make it safe for
+// terminals here, for all code that shows it.
 static std::string lineOf(const char *Text) {
   return strangersLine(Text ? Text : "");
 }
@@ -88,8 +88,8 @@ void Session::Impl::log(uint32_t Level, const char *Message) {
   Guard Lock(*this);
   if (Closed || !Message)
     return;
-  // Why open() is going to fail, most likely: for the one message that tells
-  // of it.
+  // Most likely the reason why open() is going to fail: keep it for the message
+  // about that.
   if (Level == DTLTO_LOG_ERROR && !Opened) {
     OpenErrors += (OpenErrors.empty() ? "" : "; ") + lineOf(Message);
     return;
@@ -136,7 +136,7 @@ void Session::Impl::violation(const Guard &Lock, uint64_t Job,
 void Session::Impl::jobState(uint64_t Job, uint32_t State, const char *Worker) {
   Guard Lock(*this);
   auto It = Jobs.find(Job);
-  // Late news of a job that has ended is no harm.
+  // Ignore state reports for finished jobs.
   if (It == Jobs.end() || It->second.Done || It->second.Forgotten)
     return;
   Event E{Event::State};
@@ -166,10 +166,10 @@ int32_t Session::Impl::checkResult(uint64_t Job, dtlto_span Object, char *Why,
     auto It = Jobs.find(Job);
     if (!Closed && It != Jobs.end() && !It->second.Done) {
       R = &It->second;
-      // The check reads what the link has.
+      // The check reads data of the link.
       beginRunHere(Lock, *R);
       Frame = R->isOurs(Bytes) ? std::nullopt : R->Bundle;
-      // Of a plugin that reads objects from files, which may have only begun.
+      // A plugin that reads objects from files may see an incomplete one.
       MayBeCut = !R->Bundle && R->Built &&
                  R->Built->Job.fields & DTLTO_JOB_WHOLE_IMPORTS &&
                  R->Here.Check;
@@ -200,13 +200,13 @@ int32_t Session::Impl::checkResult(uint64_t Job, dtlto_span Object, char *Why,
   return R ? DTLTO_ERROR_INFRASTRUCTURE : DTLTO_ERROR_CALLER;
 }
 
-/// What \p Result says, as an event.
+/// Converts \p Result to an event.
 static Event doneEvent(uint64_t Job, const dtlto_result &Result) {
   Event E{Event::Done};
   E.Job = Job;
   E.Object = Buffer(Result.object);
   E.Status = Result.status;
-  // The compiler's own words have lines.
+  // The compiler's output has several lines.
   bool HasLines = E.Status == DTLTO_OK || E.Status == DTLTO_ERROR_COMPILER;
   E.Message = HasLines && Result.message ? strangersLines(Result.message)
                                          : lineOf(Result.message);
@@ -230,8 +230,8 @@ void Session::Impl::jobDone(uint64_t Job, const dtlto_result *Result) {
 
   Guard Lock(*this);
   auto It = Jobs.find(Job);
-  // The memory of a result that was not expected may be in use, or released:
-  // leak it; releasing twice would be worse.
+  // The memory of an unexpected result may be in use, or released: leak it;
+  // releasing twice would be worse.
   if (It == Jobs.end() || It->second.Done)
     E.Object.take();
   if (Closed)
@@ -249,14 +249,15 @@ void Session::Impl::jobDone(uint64_t Job, const dtlto_result *Result) {
     push(Lock, std::move(E));
 }
 
-/// Ends the job of \p R with \p E, made of \p Result; null: without a size.
+/// Ends the job of \p R with \p E, made from \p Result, which is null if it had
+/// no size.
 void Session::Impl::takeResult(Guard &Lock, Record &R,
                                const dtlto_result *Result, Event &E) {
   R.Done = true;
   R.Status = E.Status;
   E.Object = fromPlugin(E.Object.take());
   if (Result && Result->worker)
-    R.Worker = Result->worker; // as the plugin knows it
+    R.Worker = Result->worker; // as the plugin spells it
   ++RoomCount;
   if (R.InSubmit && isInCall() && std::this_thread::get_id() == CallThreadId)
     violation(Lock, E.Job,
@@ -267,7 +268,7 @@ void Session::Impl::takeResult(Guard &Lock, Record &R,
               "reported a result without a size for module '" + R.Here.Name +
                   "'");
   E.Message = inUsersNames(std::move(E.Message), *R.Built);
-  // Our own compiler's words are shown as in a plain link.
+  // Show our own compiler's output as in a plain link.
   bool AreOurWords = R.RanHere && Result && Result->message &&
                      R.LocalMessage == Result->message;
   bool IsOurObject = R.isOurs(E.Object.bytes());
@@ -286,7 +287,7 @@ void Session::Impl::takeResult(Guard &Lock, Record &R,
   else if (E.Status == DTLTO_ERROR_COMPILER)
     E.RanHere = AreOurWords;
   E.NoObject = R.NoObject;
-  if (std::exchange(R.HasRoom, false)) // leave() was forgotten
+  if (std::exchange(R.HasRoom, false)) // the plugin didn't call leave()
     Room->leave(R.RoomBytes);
   E.Numbers = R.Numbers.take();
   E.Bytes = R.BytesHere;
@@ -298,12 +299,12 @@ void Session::Impl::takeResult(Guard &Lock, Record &R,
     dropIfUnused(R);
 }
 
-/// Takes the object and the worker's words out of their frame.
+/// Takes the object and the worker's messages out of their frame.
 void Session::Impl::openFrame(Guard &Lock, Record &R, Event &E) {
   const BundleId Id = *R.Bundle; // another thread may make the bundle again
   const bool IsChecked = R.isChecked(E.Object.bytes());
   beginRunHere(Lock, R); // R.Built is read without the lock
-  Lock.unlock();         // since it may read all of the object
+  Lock.unlock();         // since readFrame() may read all of the object
   StringRef Said;
   Expected<StringRef> Inside =
       readFrame(E.Object.bytes(), Id, &Said, /*Hashes=*/!IsChecked);
@@ -377,7 +378,7 @@ Session::Impl::Record *Session::Impl::waitForRoom(uint64_t Job,
   return R;
 }
 
-/// \p R stays as it is, and the link's, until endRunHere().
+/// Keeps \p R unchanged and valid until endRunHere().
 void Session::Impl::beginRunHere(const Guard &Lock, Record &R) {
   Lock.check();
   ++R.RunsHere;
@@ -462,7 +463,7 @@ int32_t Session::Impl::makeBundle(uint64_t Id, dtlto_bundle_spans *Out) {
         !(It->second.Built->Job.fields & DTLTO_JOB_CONFIG))
       return DTLTO_ERROR_CALLER;
     R = &It->second;
-    // Another thread of the plugin's may report a result meanwhile.
+    // Another thread of the plugin may report a result meanwhile.
     beginRunHere(Lock, *R);
   }
   Expected<BundleSpans> Made = makeBundleSpans(asBundled(R->Built->Job));

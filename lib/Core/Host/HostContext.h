@@ -1,4 +1,4 @@
-//===- HostContext.h - Who has jobs for a plugin ----------------*- C++ -*-===//
+//===- HostContext.h - The context of a plugin's host -----------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -21,33 +21,33 @@ namespace dtlto {
 
 class FarmStore;
 
-/// The options that jobs and the plugin's session go by.
+/// The options of jobs and of the plugin's session.
 struct JobOptions {
-  std::vector<std::string> LLVMOptions; // -mllvm and the like, a word each
+  std::vector<std::string> LLVMOptions; // -mllvm and the like, one word each
   std::vector<std::string> PluginArgs;
   std::string OutputFile; // for display; may be empty
-  std::string Linker;     // its version line; empty: not known
+  std::string Linker;     // its version line; empty if unknown
   unsigned TimeoutSeconds = 600;
-  // In bytes, that jobs in flight may take in the linker, and again what the
-  // plugin is receiving.
+  // The memory in bytes of jobs in flight, and again of results that the plugin
+  // is receiving.
   uint64_t Memory =
       std::max<uint64_t>(uint64_t(256) << 20, machineMemory() / 4);
-  // And that jobs may take which are compiled on this machine.
+  // The memory in bytes of jobs that are compiled on this machine.
   uint64_t MemoryHere = std::min(machineMemory() / 2, availableMemory());
 };
 
-/// What a session with a plugin needs of whoever has the jobs, the linker or
-/// the distributor. References outlive the session; everything is read-only
-/// while it lives.
+/// What a session with a plugin uses of its host, the linker or the
+/// distributor. References outlive the session; everything is read-only while
+/// it lives.
 struct HostContext {
   const dtlto_plugin *Plugin; // checked (PluginLoader.h)
   Messages &Msg;
   const JobOptions &JobOpts;
-  /// Results must be those of this version of LLVM's, "19.1.7".
+  /// Results must be those of this version of LLVM, "19.1.7".
   std::string LLVMVersion;
   unsigned Parallelism = 1; // threads that the user allows, --thinlto-jobs
-  std::shared_ptr<FarmStore> Store = nullptr; // null: none is wanted
-  SessionConfig Config = {}; // of configurePlugin(), before any job is built
+  std::shared_ptr<FarmStore> Store = nullptr; // null if the link needs none
+  SessionConfig Config = {}; // from configurePlugin(), before any job
 };
 
 } // namespace dtlto

@@ -1,4 +1,4 @@
-//===- LocalRoom.cpp - What jobs may take of this machine -----------------===//
+//===- LocalRoom.cpp - Resources of local jobs ----------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -56,7 +56,7 @@ bool LocalRoom::enter(uint64_t Bytes, function_ref<bool()> IsNeeded,
   }
   if (Waiting.empty() && std::exchange(HasSpareToken, false))
     Jobserver::giveBack();
-  Changed.notify_all(); // the next in the line
+  Changed.notify_all(); // for the next in the queue
   return Needed;
 }
 
@@ -80,7 +80,7 @@ void LocalRoom::leave(uint64_t Bytes) {
   assert(NumJobs != 0 && BytesTaken >= Bytes && "leave() without enter()");
   --NumJobs;
   BytesTaken -= Bytes;
-  // One of those that are left has the linker's own.
+  // One of the remaining jobs uses the linker's own token.
   if (NumTokens != 0) {
     --NumTokens;
     Jobserver::giveBack();

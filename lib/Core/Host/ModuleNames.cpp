@@ -1,4 +1,4 @@
-//===- ModuleNames.cpp - Module names that travel -------------------------===//
+//===- ModuleNames.cpp - Portable names of modules ------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -74,7 +74,7 @@ ModuleNames::ModuleNames(StringRef WorkingDirectory,
   countMembers(std::move(Modules));
 }
 
-/// Numbers that sort as text.
+/// Returns \p N as text that sorts in numeric order.
 static std::string inOrder(unsigned N) {
   std::string Digits = std::to_string(N);
   return Digits.size() == 1 ? Digits : char('a' + Digits.size() - 2) + Digits;
@@ -82,7 +82,7 @@ static std::string inOrder(unsigned N) {
 
 void ModuleNames::countMembers(std::vector<StringRef> Modules) {
   llvm::sort(Modules);
-  StringMap<unsigned> Members; // how many have this name
+  StringMap<unsigned> Members; // number of members with this name
   std::optional<std::string> Last;
   for (StringRef Original : Modules) {
     std::string Name = Original.str();
@@ -91,7 +91,7 @@ void ModuleNames::countMembers(std::vector<StringRef> Modules) {
       Name = (M->Front + inOrder(N) + M->End).str();
       Counted[Original] = Name;
     }
-    // Who calls a member `x at 5` and another `x` gets other orders.
+    // Names such as `x at 5` and `x` for two members would sort differently.
     if (Last && Name <= *Last) {
       Counted.clear();
       return;
@@ -107,8 +107,8 @@ std::optional<std::string> ModuleNames::encode(StringRef Original) const {
   StringRef Rest = Original;
   if (Rest.consume_front("/")) {
     appendCode(Code, '/');
-    // Names with a common prefix form a run in the sorted order, so what is not
-    // in the run sorts before or after all of it.
+    // Names with a common prefix are adjacent in sorted order, so any other
+    // name sorts before or after all of them.
     if (!Prefix.empty() && Original.starts_with(Prefix)) {
       Code += '2';
       Rest = Original.drop_front(Prefix.size());

@@ -1,4 +1,4 @@
-//===- PluginGuard.cpp - Plugins that don't let the linker go on ----------===//
+//===- PluginGuard.cpp - Plugins that hang, crash or exit -----------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -33,14 +33,14 @@ static constexpr unsigned MaxCleanUp = 2; // seconds
 namespace {
 enum class Phase { None, Loading, InUse };
 
-/// For what runs while the process ends: never destroyed.
+/// Data for code that runs while the process ends: never destroyed.
 struct Names {
   std::string Program, Plugin;
-  std::string AtPipe;  // an error
-  std::string AtCrash; // lines of a crash's report
+  std::string AtPipe;  // an error line
+  std::string AtCrash; // lines for a crash report
 };
 
-/// What the process had before the plugin was loaded.
+/// The process's state before the plugin was loaded.
 struct Settings {
   SmallString<256> Folder;
   unsigned Mask;
@@ -57,8 +57,8 @@ static std::string errorLine(const Names &N, const std::string &Text) {
          "\n";
 }
 
-/// Ends the process as it is: the loader's lock may be held, and destructors
-/// are of no use.
+/// Ends the process without cleanup: the loader's lock may be held, and
+/// destructors can't help.
 [[noreturn]] static void die(const std::string &Text, int Code) {
   std::string Line = errorLine(*TheNames, Text);
   [[maybe_unused]] ssize_t N = ::write(2, Line.data(), Line.size());
@@ -66,7 +66,7 @@ static std::string errorLine(const Names &N, const std::string &Text) {
   ::_exit(Code);
 }
 
-/// LLD ends by _exit() once it has begun with its LTO.
+/// An on_exit() handler. LLD itself ends by _exit() once its LTO has begun.
 static void atExit(int Code) {
   std::string Text;
   switch (Now) {
@@ -80,7 +80,7 @@ static void atExit(int Code) {
     Text = "exit(" + std::to_string(Code) +
            ") was called, most likely by it; the link has failed; tell its "
            "vendor";
-    // So LLVM ends after some errors, which it has told.
+    // LLVM exits with 1 after some errors, which it has reported.
     if (Code == 1)
       Text = "exit(1) was called, by it or, after an error above, by LLVM; the "
              "link has failed; in the first case, tell its vendor";
@@ -89,9 +89,9 @@ static void atExit(int Code) {
   die(Text, Code ? Code : 1);
 }
 
-/// Has writing more than `ulimit -f` allows fail (EFBIG) rather than end the
-/// process: much of what is written, such as caches, is not essential. Programs
-/// that are started don't inherit a handler.
+/// Makes writes beyond `ulimit -f` fail (EFBIG) instead of ending the process:
+/// many files, such as caches, are not essential. Child processes don't inherit
+/// the handler.
 static void surviveFileLimit() {
 #ifdef SIGXFSZ
   struct sigaction Action = {};
@@ -101,7 +101,7 @@ static void surviveFileLimit() {
 #endif
 }
 
-/// LLD's threads are of std::thread, which throws where there are no more.
+/// Explains the exception of std::thread when LLD can't start another thread.
 static void onTerminate() {
   const std::type_info *Type = abi::__cxa_current_exception_type();
   if (Type && StringRef(Type->name()) == "St12system_error")
@@ -121,7 +121,7 @@ LoadGuard::LoadGuard(StringRef Program, StringRef Plugin,
   auto *N = new Names{Program.str(), Plugin.str(), "", ""};
   N->AtPipe = errorLine(*N, Text);
   surviveFileLimit();
-  // Of our own plugins, a crash is ours.
+  // A crash in one of our own plugins is ours.
   if (!IsOurs)
     N->AtCrash = N->Program + ": note: dtlto: plugin '" + N->Plugin +
                  "' is in this process; if its functions are on the stack, "
@@ -136,9 +136,9 @@ LoadGuard::LoadGuard(StringRef Program, StringRef Plugin,
 #ifdef __GLIBC__
   ::on_exit([](int Code, void *) { atExit(Code); }, nullptr);
 #else
-  std::atexit([] { atExit(0); }); // not told the code
+  std::atexit([] { atExit(0); }); // atexit() doesn't pass the exit code
 #endif
-  // Without a thread to spare, nothing watches.
+  // If no thread can be started, there is no watchdog.
   startThread([S = Watch, Limit] {
     std::unique_lock<std::mutex> Lock(S->Mutex);
     if (S->Changed.wait_for(Lock, Limit, [&] { return S->IsLoaded; }))
@@ -159,31 +159,31 @@ LoadGuard::~LoadGuard() {
   Now = Phase::None;
 }
 
-/// A fatal error of LLVM's, told as LLVM does. It would call exit(), whose
-/// destructors take away what other threads are working with.
+/// Reports a fatal error as LLVM does, and ends the process. LLVM would call
+/// exit(), whose destructors destroy what other threads are using.
 static void fatalError(void *, const char *Reason, bool IsCrash) {
-  // The first one ends the process. What others find wrong then may come of
-  // that, such as a temporary file that is gone.
+  // The first error ends the process. It may cause further errors on other
+  // threads, such as a missing temporary file; suppress these.
   static std::atomic<bool> IsEnding = false;
   if (IsEnding.exchange(true))
     while (true)
       std::this_thread::sleep_for(std::chrono::hours(1));
-  // LLVM's thread pools can't do without. That is a limit, and no crash.
+  // LLVM's thread pools fail without threads. That is a limit, not a crash.
   if (StringRef(Reason).contains("pthread_create"))
     die(std::string("LLVM: ") + Reason + ": " + NoThread, 1);
   std::string Line = "LLVM ERROR: " + std::string(Reason) + "\n";
   [[maybe_unused]] ssize_t N = ::write(2, Line.data(), Line.size());
   if (IsCrash)
-    return; // to abort()
+    return; // LLVM calls abort()
   endWithin(MaxCleanUp);
   sys::RunInterruptHandlers(); // removes temporary files
   Jobserver::giveBackAll();
   ::_exit(1);
 }
 
-/// LLVM's handler of SIGPIPE has removed temporary files. It would call exit(),
-/// which waits for ever if this thread was interrupted with a lock that a
-/// destructor wants, or the allocator's.
+/// Ends the process after SIGPIPE. LLVM's handler has removed temporary files.
+/// It would call exit(), which deadlocks if this thread was interrupted while
+/// it held the allocator's lock, or one that a destructor needs.
 static void brokenPipe() {
   if (!isOutputBroken()) {
     const std::string &Line = TheNames->AtPipe;
@@ -229,8 +229,9 @@ void dtlto::guardAgainstExit() {
   install_fatal_error_handler(fatalError);
   sys::SetOneShotPipeSignalFunction(brokenPipe);
 #ifdef SIGPIPE
-  // LLVM has no handler of it if its others were installed before there was a
-  // function, as in a process that has LLVM 22 in it.
+  // If LLVM's other handlers were installed before the pipe function was set,
+  // LLVM has no handler of SIGPIPE. This happens if the process contains LLVM
+  // 22.
   struct sigaction Is;
   if (::sigaction(SIGPIPE, nullptr, &Is) == 0 && Is.sa_handler == SIG_DFL) {
     Is.sa_handler = [](int) {

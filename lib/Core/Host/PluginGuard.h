@@ -1,14 +1,14 @@
-//===- PluginGuard.h - Plugins that don't let the linker go on --*- C++ -*-===//
+//===- PluginGuard.h - Plugins that hang, crash or exit ---------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A plugin lives in the linker's process. What it does to its session, the
-// session sees. This is about the rest: a plugin that hangs or crashes while it
-// is loaded, and one that calls exit(), which would look like a link that
-// succeeded. (Against _exit(0) there is no help.)
+// A plugin runs in the linker's process. The session handles errors of its
+// calls. PluginGuard handles the rest: a plugin that hangs or crashes while it
+// is loaded, and one that calls exit(), which would look like a successful
+// link. (_exit(0) can't be detected.)
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,11 +26,11 @@
 
 namespace dtlto {
 
-/// While it lives, the plugin \p Plugin is being loaded. If that takes longer
-/// than \p Limit or calls exit(), the process ends with an error of \p Program;
-/// a crash's stack dump names the plugin. From then on, a crash reports where
-/// users should report it (CrashReport.h), and names the plugin unless it
-/// \p IsOurs. One in a process.
+/// Guards the loading of the plugin \p Plugin. If loading takes longer than
+/// \p Limit or calls exit(), the process ends with an error of \p Program; a
+/// crash's stack dump names the plugin. From then on, a crash prints where to
+/// report it (CrashReport.h), and names the plugin unless it \p IsOurs. One for
+/// each process.
 class LoadGuard {
 public:
   LoadGuard(llvm::StringRef Program, llvm::StringRef Plugin,
@@ -39,7 +39,7 @@ public:
   LoadGuard(const LoadGuard &) = delete;
 
 private:
-  struct State {      // with the thread that watches
+  struct State {      // shared with the watchdog thread
     std::mutex Mutex; // guards IsLoaded
     std::condition_variable Changed;
     bool IsLoaded = false;
@@ -50,17 +50,17 @@ private:
   const std::shared_ptr<State> Watch = std::make_shared<State>();
 };
 
-/// From here on, the plugin that was loaded may be called, and LLVM doesn't end
-/// the process by exit(0) any more: an exit() is an error. Any thread.
+/// Call this before calls into the loaded plugin. From then on, LLVM doesn't
+/// end the process by exit(0) any more, and exit() is an error. Thread-safe.
 void guardAgainstExit();
 
-/// From here on, the linker reads objects that \p Workers made: the report of a
-/// crash names them (CrashReport.h). Any thread.
+/// Call this before the linker reads objects from \p Workers: a crash report
+/// then names them (CrashReport.h). Thread-safe.
 void nameWorkersAtCrash(llvm::ArrayRef<std::string> Workers);
 
-/// Gives the process the working folder and umask back that it had before the
-/// plugin was loaded, so that the output is where the user wants it. Returns
-/// what the plugin had changed; empty: nothing. When it isn't called any more.
+/// Restores the working folder and umask from before the plugin was loaded, so
+/// that the output goes where the user wants it. Returns what the plugin had
+/// changed, or "". Call this when the plugin isn't called any more.
 std::string restoreProcess();
 
 } // namespace dtlto

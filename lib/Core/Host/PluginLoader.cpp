@@ -30,7 +30,7 @@ using namespace dtlto;
 #define SUFFIX ".so"
 #endif
 
-/// The file that \p Name means in \p Folder, or an empty string.
+/// Returns the file for \p Name in \p Folder, or "".
 static std::string findIn(StringRef Folder, StringRef Name) {
   for (const std::string &File : {(PREFIX + Name + SUFFIX).str(), Name.str()}) {
     SmallString<256> Path(Folder);
@@ -41,7 +41,7 @@ static std::string findIn(StringRef Folder, StringRef Name) {
   return {};
 }
 
-/// The names of files in \p Folder, sorted.
+/// Returns the names of files in \p Folder, sorted.
 static std::vector<std::string> filesIn(StringRef Folder) {
   std::vector<std::string> Names;
   std::error_code EC;
@@ -52,13 +52,13 @@ static std::vector<std::string> filesIn(StringRef Folder) {
   return Names;
 }
 
-/// The one of \p Known that is meant by \p Name, or nothing.
+/// Returns the word of \p Known that is closest to \p Name, or "".
 static std::string nearestOf(StringRef Name, ArrayRef<std::string> Known) {
   SmallVector<StringRef, 16> Refs(Known.begin(), Known.end());
   return nearestWord(Name, Refs).str();
 }
 
-/// The file beside \p Path, which isn't there, that has nearly its name.
+/// Returns the file next to \p Path, which doesn't exist, with a similar name.
 static std::string findNearestFile(StringRef Path) {
   StringRef Folder = sys::path::parent_path(Path);
   std::string Name = nearestOf(sys::path::filename(Path), filesIn(Folder));
@@ -141,7 +141,7 @@ static Triple::ArchType thisProcessor() {
   return Triple(sys::getProcessTriple()).getArch();
 }
 
-/// The processor that the library \p Path is for, if it isn't this one.
+/// Returns the architecture of the library \p Path unless it is this process's.
 static std::string otherProcessor(StringRef Path) {
   auto Library = object::ObjectFile::createObjectFile(Path);
   if (!Library) {
@@ -160,7 +160,7 @@ dtlto::loadPlugin(StringRef Name, ArrayRef<std::string> Folders) {
   std::string Why;
   void *Library = openLibrary(*Path, Why);
   if (!Library) {
-    // Of another processor's, the system may say that there is no such file.
+    // The system may report a library for another architecture as missing.
     if (std::string Arch = otherProcessor(*Path); !Arch.empty())
       Why = "it is for " + Arch + ", and this linker for " +
             Triple::getArchTypeName(thisProcessor()).str();

@@ -1,4 +1,4 @@
-//===- PluginNumbers.h - What a plugin counts -------------------*- C++ -*-===//
+//===- PluginNumbers.h - Numbers that a plugin reports ----------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,20 +20,20 @@ namespace dtlto {
 
 /// A number of dtlto.numbers/1, for display.
 struct PluginNumber {
-  std::string Name;                 // a line, fit for a terminal
-  uint32_t Unit = DTLTO_UNIT_COUNT; // one that is known
+  std::string Name;                 // one line, safe for terminals
+  uint32_t Unit = DTLTO_UNIT_COUNT; // a known unit
   uint64_t Value = 0;
 };
 
-/// Those of a session or of a job, in the order of their first values. However
-/// many a plugin tells, only so many are kept. One thread at a time.
+/// The numbers of a session or of a job, in the order of their first values.
+/// Ignores new names beyond \p Max. Not thread-safe.
 class PluginNumbers {
 public:
   static constexpr size_t MaxOfSession = 64, MaxOfJob = 16, MaxName = 64;
 
   explicit PluginNumbers(size_t Max) : Max(Max) {}
 
-  /// \p Name is the plugin's: null, or any bytes.
+  /// \p Name is from the plugin: null, or any bytes.
   void set(const char *Name, uint32_t Unit, uint64_t Value) {
     std::string Line = strangersLine(Name ? Name : "", MaxName);
     if (Line.empty())

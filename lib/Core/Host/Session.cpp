@@ -36,7 +36,7 @@ void Session::Impl::post(std::function<void()> Call, bool IsKept) {
   HasWork.notify_one();
 }
 
-/// Ends with doClose(), the last that is posted.
+/// Ends after doClose(), the last posted call.
 void Session::Impl::callThread() {
   bool HasClosed = false;
   while (!HasClosed) {
@@ -62,7 +62,7 @@ Buffer Session::Impl::fromPlugin(const dtlto_buffer &Raw) {
   if (!Raw.release)
     return Buffer(Raw);
   struct Held {
-    std::weak_ptr<Impl> I; // events of its own queue have such buffers
+    std::weak_ptr<Impl> I; // weak: events in its own queue have such buffers
     dtlto_buffer Raw;
   };
   return Buffer(
@@ -86,7 +86,7 @@ void Session::Impl::release(const dtlto_buffer &Raw) {
   Raw.release(Raw.owner, Raw.data, Raw.size);
 }
 
-/// Calls the plugin, and lets the watchdog know.
+/// Calls the plugin, and records the call for currentCall().
 template <typename Fn> auto Session::Impl::call(const char *Name, Fn F) {
   CallThread.check();
   {
@@ -127,12 +127,12 @@ void Session::Impl::doOpen() {
   Opened = true;
   Event E{Event::Opened};
   E.Status = Status;
-  E.Message = std::move(OpenErrors); // from whichever thread
+  E.Message = std::move(OpenErrors); // from any thread
   E.WantsBatches = Batch != nullptr;
   push(Lock, std::move(E));
 }
 
-/// Before anybody learns that the session is open.
+/// Opens the store before the Opened event is pushed.
 void Session::Impl::openStore() {
   const auto *OfPlugin = static_cast<const dtlto_store *>(
       call("extension", [&] { return Plugin.extension(DTLTO_EXT_STORE); }));
@@ -167,10 +167,10 @@ void Session::Impl::doSubmit(uint64_t Id, bool Insist) {
   E.Status = Status;
   if (Status != DTLTO_OK) {
     if (Status == DTLTO_BUSY) {
-      // Nobody asked the plugin about a job that was forgotten.
+      // A forgotten job was never offered to the plugin.
       if (Job)
         BusySince = RoomBefore;
-      // The event that tells of the room is in the queue before this one.
+      // The event that reports room is in the queue before this one.
       E.RoomSince = RoomCount != RoomBefore;
     }
     R.Done = true;
@@ -226,7 +226,7 @@ void Session::Impl::doRefute(uint64_t Id) {
 
 void Session::Impl::doLoad() {
   Event E{Event::Loaded};
-  // What a plugin doesn't fill in isn't known.
+  // Fields that a plugin doesn't set are unknown.
   E.Load = unknownLoad();
   if (!IsOpen ||
       call("load", [&] { return Plugin.load(Handle, &E.Load); }) != DTLTO_OK)
@@ -279,7 +279,7 @@ Session::Session(const HostContext &L, std::shared_ptr<EventQueue> Events,
                  uint64_t NumJobs, std::shared_ptr<LocalRoom> Room)
     : I(std::make_shared<Impl>(L, std::move(Events), NumJobs,
                                std::move(Room))) {
-  // The thread keeps the session's state alive, also if it is left behind.
+  // The thread keeps the session's state alive, even after it was left behind.
   I->HasThread = startThread([I = I] {
     {
       std::lock_guard<std::mutex> Lock(I->Mutex);
@@ -334,7 +334,7 @@ void Session::forget(uint64_t Job) {
 }
 
 void Session::refute(uint64_t Job) {
-  // Or the next link gets that result, too.
+  // Otherwise the next link would get the same result.
   I->post([I = I.get(), Job] { I->doRefute(Job); }, /*IsKept=*/true);
 }
 
@@ -384,7 +384,7 @@ bool Session::close(std::chrono::milliseconds Limit) {
   I->post([I = I.get()] { I->doClose(); });
 
   std::unique_lock<std::mutex> Lock(I->Mutex);
-  // A plugin that compiles here can't come back before the compiler does.
+  // A plugin that compiles locally can't return before the compiler does.
   bool Ended = false;
   auto Deadline = Clock::now() + Limit;
   while (true) {

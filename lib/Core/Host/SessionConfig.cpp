@@ -1,4 +1,4 @@
-//===- SessionConfig.cpp - What a plugin asks for before open() -----------===//
+//===- SessionConfig.cpp - A plugin's needs before open() -----------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -53,7 +53,7 @@ SessionConfig dtlto::configurePlugin(const HostContext &L, uint64_t NumJobs) {
 
     const dtlto_plugin &Plugin;
     const SessionParams Params;
-    std::mutex Mutex; // guards what follows
+    std::mutex Mutex; // guards the following members
     std::condition_variable Changed;
     bool HasReturned = false;
     SessionConfig Config;

@@ -1,4 +1,4 @@
-//===- SessionConfig.h - What a plugin asks for before open() ---*- C++ -*-===//
+//===- SessionConfig.h - A plugin's needs before open() ---------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,12 +18,12 @@ struct HostContext;
 
 /// A dtlto_session_config that owns its text.
 struct SessionConfig {
-  uint32_t Needs = 0;     // DTLTO_JOB_..., fields that each job must have
-  std::string NoFallback; // the setting that forbids the fallback; or empty
-  std::string Problem;    // why configure() failed: the session can't be opened
+  uint32_t Needs = 0;     // DTLTO_JOB_..., the fields that each job must have
+  std::string NoFallback; // the setting that forbids the fallback, or empty
+  std::string Problem;    // why configure() failed; then open() is not possible
 };
 
-/// A dtlto_session_params and what it points at.
+/// A dtlto_session_params and what it points to.
 class SessionParams {
 public:
   SessionParams(const HostContext &L, uint64_t NumJobs);
@@ -38,8 +38,8 @@ private:
 };
 
 /// Calls configure() of the plugin, for a link of \p NumJobs jobs. Waits at
-/// most 10 s, or the user's time limit for a job; a plugin that takes longer is
-/// left in the call, and the result has a Problem.
+/// most 10 s, or the user's time limit for a job if that is shorter. If the
+/// call takes longer, leaves the plugin in it and returns a Problem.
 SessionConfig configurePlugin(const HostContext &L, uint64_t NumJobs);
 
 } // namespace dtlto

@@ -1,4 +1,4 @@
-//===- SessionEvents.h - What the scheduler waits for -----------*- C++ -*-===//
+//===- SessionEvents.h - The events of a run --------------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -27,37 +27,37 @@ inline double secondsSince(Clock::time_point Begin) {
   return std::chrono::duration<double>(Clock::now() - Begin).count();
 }
 
-/// A dtlto_worker_status that owns its texts. What isn't known is an empty text
+/// A dtlto_worker_status that owns its texts. Unknown values are an empty text
 /// or UINT32_MAX.
 struct WorkerStatus {
   std::string Name, Compiler, Why;
   uint32_t State, Slots, Busy, LoadPermille;
 };
 
-/// Something that happened on another thread.
+/// A report from another thread.
 struct Event {
   enum KindTy {
-    Prepared,     // by us: the job can be submitted, or Message says why not
-    CacheHit,     // by us: LLVM has the object; or Object is in its cache, in
-                  // CacheEntry, to be compared
+    Prepared,     // ours: the job can be submitted, or Message says why not
+    CacheHit,     // ours: LLVM has the object; or Object is from the cache,
+                  // entry CacheEntry, for comparison
     Opened,       // the session's open() returned Status
     Submitted,    // submit() returned Status
     State,        // job_state(); Status is the state
     Done,         // job_done()
     LoadChanged,  // load_changed()
-    Loaded,       // load() returned; Load has what it told
-    WorkerTold,   // query() told of a worker; Told has what it said
+    Loaded,       // load() returned; Load has its answer
+    WorkerTold,   // query() reported a worker; Told has its status
     StatusTold,   // query() returned Status
     NoStatus,     // the plugin has no query()
-    Violation,    // the plugin broke a promise of the ABI; Message says which
-    CompilerSaid, // log() of a compiler's words, of a job that isn't known
-    GaveUp,       // log() of an error: the plugin can't go on; Message says why
-    LocalDone,    // by us: local code generation ended
-    Verified,     // by us: no difference, or Message says which
-    Delivered,    // by us: the object is with LLVM
-    TokenTaken,   // by us: from the jobserver
-    StoreWanted,  // by us: a job needs the plugin's store
-    Broken        // by us: Message is an error that fails the link
+    Violation,    // the plugin broke a rule of the ABI; Message says which
+    CompilerSaid, // log() of a compiler's output, of an unknown job
+    GaveUp,       // log() of an error: the plugin gave up; Message says why
+    LocalDone,    // ours: local code generation ended
+    Verified,     // ours: no difference, or Message says which
+    Delivered,    // ours: LLVM has the object
+    TokenTaken,   // ours: from the jobserver
+    StoreWanted,  // ours: a job needs the plugin's store
+    Broken        // ours: Message is an error that fails the link
   };
   KindTy Kind;
   uint64_t Job = 0; // 0: none
@@ -65,33 +65,32 @@ struct Event {
   Buffer Object = {};
   std::string Message = {};
   std::string CacheEntry = {};          // CacheHit: the file of Object
-  std::vector<std::string> Errors = {}; // Done, LocalDone: each of the
-                                        // compiler's here; Message has all
+  std::vector<std::string> Errors = {}; // Done, LocalDone: the local compiler's
+                                        // errors; Message has all
   // Done, LocalDone: the compiler's other messages.
   std::vector<CompilerMessage> Messages = {};
-  bool IsOfWorker = false; // Done: of dtlto-codegen, by a bundle of ours
+  bool IsOfWorker = false; // Done: of dtlto-codegen, from a bundle of ours
   std::string Worker = {};
   bool WantsBatches = false; // Opened
-  bool RanHere = false;   // Done: through local code generation. State: on this
-                          // machine, or it waits for its turn there
-  bool IsOurs = false;    // Done, CacheHit: a linker has made the object, or an
-                          // equal one
-  bool HasDigest = false; // Done: the worker's digest of the object is right
-  bool NoObject = false;  // Done, LocalDone: LLVM made none, and that is right
-  bool RoomSince = false; // Submitted: busy, but it has told of room since
-  uint64_t Bytes = 0;     // Done: of memory that it took here; 0: not known
-  double Seconds = 0;     // that a thread of ours has spent on it
-  Clock::time_point Ended = {};            // what took those
+  bool RanHere = false;      // Done: by local code generation. State: on this
+                             // machine, or waiting for its turn there
+  bool IsOurs = false;       // Done, CacheHit: a linker made it or its equal
+  bool HasDigest = false; // Done: the worker's digest of the object is correct
+  bool NoObject = false;  // Done, LocalDone: LLVM correctly made none
+  bool RoomSince = false; // Submitted: busy, but has reported room since
+  uint64_t Bytes = 0;     // Done: memory used locally; 0: unknown
+  double Seconds = 0;     // of work on a thread of ours
+  Clock::time_point Ended = {};            // when that work ended
   dtlto_load Load = {};                    // Loaded
   std::unique_ptr<WorkerStatus> Told = {}; // WorkerTold
-  std::vector<PluginNumber> Numbers = {};  // Done: that the plugin told of it
+  std::vector<PluginNumber> Numbers = {};  // Done: as reported by the plugin
   std::unique_ptr<BuiltJob> Built = {};    // Prepared
-  // Prepared, CacheHit with an object: where it goes; there, if nobody but
-  // another machine has made it.
+  // Prepared, CacheHit with an object: where the object goes, and where one
+  // goes that only another machine has made.
   llvm::AddStreamFn Out = {}, OutElsewhere = {};
 
-  /// Prepared: takes the job for the plugin, which is to avoid the worker
-  /// \p Avoid, or the reason why there is none.
+  /// Prepared: takes the plugin's job, which should avoid the worker \p Avoid,
+  /// or the reason why there is none.
   void setBuilt(llvm::Expected<std::unique_ptr<BuiltJob>> Job,
                 llvm::StringRef Avoid) {
     if (!Job) {
@@ -101,33 +100,34 @@ struct Event {
     Built = std::move(*Job);
     setAvoid(*Built, Avoid);
   }
-  /// Notes that the work which began at \p Begin has ended now.
+  /// Records that work which began at \p Begin has ended now.
   void setEnded(Clock::time_point Begin) {
     Ended = Clock::now();
     Seconds = std::chrono::duration<double>(Ended - Begin).count();
   }
 };
 
-/// What needs no answer at once. To wake the scheduler for it costs more than
-/// to have it lie until something else comes, or the next of its kind.
+/// Events that needn't wake the scheduler. A wake-up costs more than leaving
+/// them until another event, or the next of their kind, comes.
 struct Patience {
-  bool WithNews = false; // that jobs go the way that was expected of them
-  size_t NumResults = 0; // so many of jobs that ran here
+  bool WithNews = false; // of jobs that proceed as expected
+  size_t NumResults = 0; // the number of results of local jobs
   Clock::duration Limit = std::chrono::milliseconds(5);
 };
 
-/// A queue that many threads fill and one empties.
+/// A queue with many producers and one consumer.
 class EventQueue {
 public:
   void push(Event E) {
     if (add(std::move(E)))
       wake();
   }
-  /// The first half of push(), for one who has a lock. Returns whether the
-  /// other has to follow.
+  /// The first half of push(), for callers that hold a lock. Returns whether
+  /// wake() must follow.
   bool add(Event E) {
     std::lock_guard<std::mutex> Lock(Mutex);
-    // One says as much as many, and a plugin may call as often as it likes.
+    // One report is as good as many, and a plugin may call as often as it
+    // likes.
     if (E.Kind == Event::LoadChanged && !Events.empty() &&
         Events.back().Kind == Event::LoadChanged)
       return false;
@@ -138,8 +138,8 @@ public:
   }
   void wake() { Ready.notify_one(); }
 
-  /// Takes all events; waits for one until \p Deadline if there is none. What
-  /// comes while \p P lasts, and can wait, ends the wait when it is over.
+  /// Takes all events; waits for one until \p Deadline if there is none. Events
+  /// that can wait according to \p P end the wait only after P.Limit.
   std::deque<Event> popAll(Clock::time_point Deadline, Patience P = {}) {
     Taker.check();
     std::unique_lock<std::mutex> Lock(Mutex);
@@ -154,7 +154,7 @@ public:
   }
 
 private:
-  /// With the lock.
+  /// Call this with the lock held.
   bool canWait(const Event &E) {
     if (E.Kind == Event::Done && E.Status == DTLTO_OK && E.RanHere)
       return Left.NumResults && Left.NumResults--;
@@ -164,11 +164,11 @@ private:
   }
 
   ThreadCheck Taker;
-  std::mutex Mutex; // guards all below
+  std::mutex Mutex; // guards all members below
   std::condition_variable Ready;
   std::deque<Event> Events;
-  Patience Left;      // of the wait
-  bool IsDue = false; // something came that ends it
+  Patience Left;      // of the current wait
+  bool IsDue = false; // an event came that ends it
 };
 
 } // namespace dtlto

@@ -1,4 +1,4 @@
-//===- SessionState.h - What a session and its host share -------*- C++ -*-===//
+//===- SessionState.h - The shared state of session and host ----*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Session.cpp has the session's life and the thread that calls the plugin;
-// HostCalls.cpp has what the plugin calls. Nobody else includes this.
+// HostCalls.cpp has the functions that the plugin calls. Only these two include
+// this file.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,7 +42,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
 
   Impl(const HostContext &L, std::shared_ptr<EventQueue> Events,
        uint64_t NumJobs, std::shared_ptr<LocalRoom> Room);
-  /// Fills in what the plugin is offered.
+  /// Fills in the host's functions and extensions.
   void makeHost();
 
   //===--------------------------------------------------------------------===//
@@ -49,28 +50,28 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   //===--------------------------------------------------------------------===//
 
   struct Record {
-    std::unique_ptr<BuiltJob> Built; // until the plugin can't look any more
+    std::unique_ptr<BuiltJob> Built; // until the plugin can't read it any more
     JobHere Here;
     bool InSubmit = true; // submit() hasn't returned
-    bool Done = false;    // job_done() was called, or the job not accepted
-    // Nobody waits for an event. Read without the lock, too: whoever has it may
-    // call Room, and so Room's functions must not wait for it.
+    bool Done = false;    // job_done() was called, or the job was not accepted
+    // Events of the job are ignored. Also read without the lock: callers of
+    // Room may hold it, so functions of Room must not wait for it.
     std::atomic<bool> Forgotten = false;
-    // Calls that compile it here, wait for that, or read Built, now.
+    // Calls that compile the job locally, wait for that, or read Built, now.
     unsigned RunsHere = 0;
-    Clock::time_point LastRunHere = {}; // the last that ended
+    Clock::time_point LastRunHere = {}; // end of the last such call
     bool HasRoom = false;   // the plugin compiles it on this machine
-    uint64_t RoomBytes = 0; // of memory, that it is expected to take
-    uint64_t BytesHere = 0; // and took
+    uint64_t RoomBytes = 0; // expected memory
+    uint64_t BytesHere = 0; // and memory used
     bool RanHere = false;
-    // What that has made, until the plugin or whoever it gave it to releases
+    // The local object, until the plugin, or whatever it passed it to, releases
     // it.
     std::weak_ptr<const llvm::SmallVector<char, 0>> ObjectHere;
     bool NoObject = false;
-    // That the plugin was given: a worker's result names it in its frame.
+    // Given to the plugin: a worker's result names it in its frame.
     std::optional<BundleId> Bundle;
-    // The frame that check_result() found undamaged, as memory of the plugin's
-    // and by its head, which has the digest.
+    // The frame that check_result() found undamaged, identified by its address
+    // in the plugin's memory and its head, which has the digest.
     llvm::StringRef Checked;
     std::string CheckedHead;
     // Of the plugin's result.
@@ -83,8 +84,8 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
     Buffer ObjectDespite;     // what LLVM made in spite of these
     PluginNumbers Numbers{PluginNumbers::MaxOfJob};
 
-    /// Whether \p Object is what was made here: a plugin may have tried that,
-    /// and then have another's.
+    /// Whether \p Object is the one that was made locally: a plugin may compile
+    /// locally, and then return another object.
     bool isOurs(llvm::StringRef Object) const {
       auto Made = ObjectHere.lock();
       return RanHere &&
@@ -106,11 +107,11 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   // The thread that calls the plugin
   //===--------------------------------------------------------------------===//
 
-  /// A call that \p IsKept is made even if the session is to be closed.
+  /// With \p IsKept, the call is made even if the session is about to close.
   void post(std::function<void()> Call, bool IsKept = false);
   void callThread();
-  /// \p Raw, which is the plugin's, as a buffer that the call thread releases:
-  /// a release() that hangs is a call that hangs.
+  /// Wraps \p Raw, which is the plugin's, in a buffer that the call thread
+  /// releases: a release() that hangs is then a call that hangs.
   Buffer fromPlugin(const dtlto_buffer &Raw);
   void release(const dtlto_buffer &Raw);
   void releaseAll();
@@ -120,7 +121,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   void doOpen();
   void openStore();
   void doSubmit(uint64_t Id, bool Insist);
-  const dtlto_batch *batch(); // null: the plugin doesn't want to know
+  const dtlto_batch *batch(); // null if the plugin doesn't want batches
   void doCompleteBatch();
   void doCancel(uint64_t Id);
   void doRefute(uint64_t Id);
@@ -144,9 +145,9 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   int32_t runLocally(uint64_t Job, dtlto_result *Result);
   int32_t enterRoom(uint64_t Job);
   void leaveRoom(uint64_t Job, uint64_t Bytes);
-  /// Waits until there is room to compile \p Job here: then Room->leave() is
-  /// due, and endRunHere(). Null: there is no such job, or nobody needs it, as
-  /// \p Status tells.
+  /// Waits until there is room to compile \p Job locally; Room->leave() and
+  /// endRunHere() must follow. Returns null, and the reason in \p Status, if
+  /// there is no such job or it isn't needed any more.
   Record *waitForRoom(uint64_t Job, int32_t &Status);
   void beginRunHere(const Guard &Lock, Record &R);
   void endRunHere(const Guard &Lock, Record &R);
@@ -157,8 +158,8 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   void workerTold(const dtlto_worker_status *Worker);
   void violation(const Guard &Lock, uint64_t Job, const llvm::Twine &What);
 
-  /// Holds Mutex. The scheduler is woken when it is released: the first thing
-  /// that it does may need it.
+  /// Holds Mutex. Wakes the scheduler only after releasing it, since the
+  /// scheduler may need Mutex at once.
   class Guard {
   public:
     explicit Guard(Impl &I) : I(I), Lock(I.Mutex) {}
@@ -188,10 +189,10 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
     HasPushed |= Events->add(std::move(E));
   }
 
-  const HostContext &L;   // not after Closed
-  bool HasThread = false; // from the beginning: the one that calls the plugin
+  const HostContext &L;   // not used after Closed
+  bool HasThread = false; // from the beginning: the call thread was started
   const std::shared_ptr<LocalRoom> Room;
-  const std::shared_ptr<FarmStore> Store; // null: none is wanted
+  const std::shared_ptr<FarmStore> Store; // null if the link needs none
   Messages &Msg;
   const dtlto_plugin &Plugin;
   const std::string PluginName;
@@ -203,12 +204,13 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   dtlto_local_room LocalRoomCalls = {};
   dtlto_numbers NumberCalls = {};
 
-  // The scheduler asks for this after each event: it must not wait for a thread
-  // that has the other mutex and no processor.
+  // The scheduler reads this after each event. Separate from Mutex, whose
+  // holder may be waiting for a processor.
   mutable std::mutex CallMutex;
   std::optional<Call> Current;
 
-  // Not Mutex: the last owner of a buffer releases it, and may hold that.
+  // Separate from Mutex, which the last owner of a buffer may hold when it
+  // releases the buffer.
   std::mutex WorkMutex;
   std::condition_variable HasWork; // for the call thread
   struct PostedCall {
@@ -219,24 +221,25 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   std::vector<dtlto_buffer> ToRelease;
   bool ReleasesItself = false; // the call thread has ended
 
-  mutable std::mutex Mutex;        // guards all below
+  mutable std::mutex Mutex;        // guards all members below
   std::condition_variable Changed; // for close()
-  bool HasPushed = false;          // events, of which nobody was told
+  bool HasPushed = false;          // events, without waking the scheduler yet
   std::unordered_map<uint64_t, Record> Jobs;
-  // Of modules, by the names that travel: for a stock compiler's messages.
+  // Users' names of modules by their portable names, for a stock compiler's
+  // messages.
   llvm::StringMap<std::string> UsersNames;
   PluginNumbers Numbers{PluginNumbers::MaxOfSession};
   unsigned RunsHere = 0;
   bool Opened = false;    // open() has returned
-  std::string OpenErrors; // what was logged before
-  bool Closed = false;    // the link is over: nothing of it may be touched
-  std::vector<std::shared_ptr<const void>> Lent; // ends with this
+  std::string OpenErrors; // logged before that
+  bool Closed = false;    // the link is over: its data must not be used
+  std::vector<std::shared_ptr<const void>> Lent; // released with this
   bool Quit = false;
   std::thread::id CallThreadId;
-  uint64_t RoomCount = 0;            // how often the plugin told of room
+  uint64_t RoomCount = 0;            // how often the plugin has reported room
   std::optional<uint64_t> BusySince; // RoomCount at the last BUSY
 
-  // The call thread only.
+  // For the call thread only.
   ThreadCheck CallThread;
   dtlto_session *Handle = nullptr;
   bool IsOpen = false;

@@ -10,8 +10,8 @@
 
 namespace dtlto {
 
-/// Whether \p Struct, which a plugin built with another minor may have made, is
-/// there and has \p Field.
+/// Whether \p Struct isn't null and has \p Field: a plugin built with another
+/// minor version may have made it.
 template <typename S, typename T> bool hasField(const S *Struct, T S::*Field) {
   return Struct &&
          reinterpret_cast<const char *>(&(Struct->*Field)) + sizeof(T) <=

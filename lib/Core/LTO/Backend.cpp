@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // LLVM calls start() once for each module, on one thread, then wait(). start()
-// only notes the task: all of them are known within milliseconds, and then they
-// can be put in order. wait() runs them.
+// only records the task. LLVM passes all tasks within milliseconds, so wait()
+// can order them before it runs them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -79,9 +79,9 @@ public:
     if (Error E = writeIndexFiles())
       return E;
     settleDSOLocal(CombinedIndex);
-    // The thin link has read all inputs, and jobs read a few at a time.
+    // The thin link has read all inputs; jobs read a few at a time.
     TheLink.Process.Inputs.drop();
-    // Nobody reads modules any more, and the final link takes memory.
+    // Modules are no longer read, and the final link needs memory.
     auto Drop = onScopeExit([&] {
       TheLink.Process.Inputs.drop();
       returnFreeMemory();
@@ -92,7 +92,8 @@ public:
   }
 
 private:
-  /// If their flags are those that LLVM has set now.
+  /// Writes the index files now if settleDSOLocal() will change the flags that
+  /// LLVM has set in them. Otherwise, each job writes its own.
   Error writeIndexFiles() {
     if (!TheLink.EmitIndexFiles || CombinedIndex.withDSOLocalPropagation())
       return Error::success();
@@ -114,7 +115,7 @@ private:
   std::vector<Task> Tasks;
 };
 
-/// Fails where the first module would begin.
+/// Fails at the first module.
 class FailingThinBackend : public ThinBackendBase {
 public:
   FailingThinBackend(
@@ -154,8 +155,7 @@ lto::ThinBackend dtlto::createFailingThinBackend(StringRef Why) {
   return makeThinBackend(std::move(Make), hardware_concurrency(1));
 }
 
-/// With the optimised modules that this link or earlier ones keep, if the user
-/// wants that.
+/// Also opens the store of optimised modules, if the user wants one.
 static Error runJobs(Link &TheLink, std::vector<Task> Tasks) {
   std::shared_ptr<KeptModules> Kept = openKeptModules(TheLink);
   TheLink.Jobs.Optimized = Kept.get();

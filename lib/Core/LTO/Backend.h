@@ -14,31 +14,30 @@
 
 namespace dtlto {
 
-/// Makes the backend that takes the place of the one that
-/// lto::createInProcessThinBackend() makes from the same parameters.
-/// \p TheLinker has a plugin and outlives the backend.
+/// Makes the backend that replaces that of lto::createInProcessThinBackend(),
+/// from the same parameters. \p TheLinker has a plugin and outlives the
+/// backend.
 llvm::lto::ThinBackend
 createPluginThinBackend(Linker &TheLinker, llvm::ThreadPoolStrategy Parallelism,
                         llvm::lto::IndexWriteCallback OnWrite,
                         bool ShouldEmitIndexFiles, bool ShouldEmitImportsFiles);
 
-/// Compiles all of \p Tasks, on the thread in the backend's wait().
+/// Compiles all \p Tasks, on the thread that called the backend's wait().
 using JobRunner =
     std::function<llvm::Error(Link &TheLink, std::vector<Task> Tasks)>;
 
-/// What such a backend is made by, if \p RunJobs compiles its tasks.
+/// Returns a function that makes such a backend; \p RunJobs compiles its tasks.
 BackendFunction pluginBackend(Linker &TheLinker,
                               llvm::ThreadPoolStrategy Parallelism,
                               llvm::lto::IndexWriteCallback OnWrite,
                               bool ShouldEmitIndexFiles,
                               bool ShouldEmitImportsFiles, JobRunner RunJobs);
 
-/// Makes a backend that compiles nothing: the link fails with \p Why.
+/// Makes a backend that fails the link with \p Why.
 llvm::lto::ThinBackend createFailingThinBackend(llvm::StringRef Why);
 
-/// At the end of a link that has succeeded: if no ThinLTO module was in it, so
-/// that the plugin had nothing to do, warns, and writes the report and the log
-/// that the user wants, without a job.
+/// For the end of a successful link: if the link had no ThinLTO module, warns,
+/// and writes the report and the log that the user wants, without jobs.
 void finishLinkWithoutModules(Linker &TheLinker);
 
 } // namespace dtlto

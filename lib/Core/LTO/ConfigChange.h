@@ -1,4 +1,4 @@
-//===- ConfigChange.h - LLVM's configuration, for a while -------*- C++ -*-===//
+//===- ConfigChange.h - A temporary change of lto::Config -------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,9 +15,9 @@
 
 namespace dtlto {
 
-/// Changes the configuration of a link for as long as this lives. LLVM hands it
-/// to backends as constant, but it is a member of lto::LTO, which isn't. Not
-/// while modules are compiled.
+/// Changes the configuration of a link until this is destroyed. LLVM passes the
+/// configuration to backends as const, but it is a member of lto::LTO, which
+/// isn't const. Don't use this while modules are compiled.
 class ConfigChange {
 public:
   explicit ConfigChange(const llvm::lto::Config &Conf)

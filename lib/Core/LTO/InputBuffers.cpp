@@ -30,7 +30,7 @@ std::vector<size_t> InputBuffers::sizes() const {
 }
 
 void InputBuffers::drop() const {
-  // An archive's members lie close together: one call is for all of them.
+  // An archive's members are close together: drop them with one call.
   constexpr ptrdiff_t Gap = 4096;
   std::vector<StringRef> Ranges;
   {
@@ -56,7 +56,7 @@ InputBuffers::find(const BitcodeModule &Module) const {
   if (It == Files.begin())
     return std::nullopt;
   const File &F = std::prev(It)->second;
-  // A slice begins and ends inside of its file.
+  // A slice lies inside its file.
   if (Slice.end() > F.Bytes.end())
     return std::nullopt;
   return F;

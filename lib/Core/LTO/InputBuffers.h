@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // LLVM hands a backend a BitcodeModule: a slice of a bitcode file that lacks
-// the file's string table, so it is not a file that a compiler can read. The
-// linker has the whole file in memory (mapped, an archive's member, or a
-// section of a fat object); this remembers where, so that jobs can borrow it
-// and nothing is copied.
+// the file's string table, so a compiler can't read it. The linker has the
+// whole file in memory (mapped, an archive's member, or a section of a fat
+// object). InputBuffers remembers where, so that jobs can borrow it without a
+// copy.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@
 
 namespace dtlto {
 
-/// The bitcode files of a link, by address. Any thread.
+/// The bitcode files of a link, by address. Thread-safe.
 class InputBuffers {
 public:
   struct File {
@@ -33,21 +33,22 @@ public:
     llvm::StringRef Triple; // lives as long as the InputBuffers
   };
 
-  /// Remembers a file that LLVM has read. Its memory must stay as long as jobs
-  /// of the link run; \p Triple is copied.
+  /// Remembers a file that LLVM has read. Its memory must outlive the jobs of
+  /// the link; \p Triple is copied.
   void add(llvm::MemoryBufferRef File, llvm::StringRef Triple);
 
-  /// Of each file, in bytes.
+  /// The size of each file, in bytes.
   std::vector<size_t> sizes() const;
 
-  /// Takes mapped files out of this process's memory. Who reads them gets them
-  /// from the system again, which has most likely kept them.
+  /// Drops the pages of mapped files from this process's memory. A later read
+  /// faults them in again, most likely from the page cache.
   void drop() const;
 
   /// Returns the file that \p Module is a slice of.
   std::optional<File> find(const llvm::BitcodeModule &Module) const;
 
-  /// That of the file that \p Module is a slice of; empty if there is none.
+  /// The triple of the file that \p Module is a slice of; empty if there is
+  /// none.
   llvm::StringRef triple(const llvm::BitcodeModule &Module) const {
     std::optional<File> TheFile = find(Module);
     return TheFile ? TheFile->Triple : "";

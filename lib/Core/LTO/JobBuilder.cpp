@@ -18,7 +18,7 @@ static constexpr uint32_t OfInputs =
 JobBuilder::JobBuilder(const LinkContext &Ctx, uint32_t AllNeeds,
                        SlimImports *Slim, OptimizedModules *Optimized)
     : Ctx(Ctx),
-      // No command line says that a module is optimised, or is to be returned.
+      // A command line can't ask for an optimised module, nor pass one.
       Optimized(AllNeeds & DTLTO_JOB_CONFIG && !(AllNeeds & DTLTO_JOB_ARGS)
                     ? Optimized
                     : nullptr),
@@ -54,12 +54,12 @@ Error JobBuilder::addInputs(BuiltJob &Built, const Task &T) {
   return Error::success();
 }
 
-/// How the worker compiles \p Built, a job of \p T.
+/// Returns how the worker compiles \p Built, a job of \p T.
 CompileSpec JobBuilder::specOf(const BuiltJob &Built, const Task &T) const {
   CompileSpec Spec = T.Spec;
   Spec.ReturnsOptimized = Built.ReturnsOptimized;
   Spec.IsOptimized = Built.Optimized != nullptr;
-  if (Spec.IsOptimized) // it was made a part before
+  if (Spec.IsOptimized) // the kept module is already reduced to its part
     Spec.Part = {};
   return Spec;
 }
@@ -79,7 +79,7 @@ JobBuilder::build(const Task &T, uint64_t Id, uint64_t Cost) {
     Built->ReturnsOptimized =
         !Built->Optimized && Optimized->wants(T, /*IsHere=*/false);
   }
-  // The command line and the configuration mean nothing without the inputs.
+  // The command line and the configuration are useless without the inputs.
   if (Needs != 0)
     if (Error E = addInputs(*Built, T))
       return std::move(E);

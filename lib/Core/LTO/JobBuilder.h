@@ -15,33 +15,33 @@
 
 namespace dtlto {
 
-/// Makes jobs, and keeps what jobs of one link share. Any thread.
+/// Makes jobs, and keeps what the jobs of one link share. Thread-safe.
 class JobBuilder {
 public:
-  /// \p Needs are the fields that each job must have (DTLTO_JOB_...); unknown
-  /// ones, and those that mean nothing without inputs, are ignored. \p Slim has
-  /// what jobs import from; without it they import from whole modules.
-  /// \p Optimized has modules that are optimised; without it, each job does
-  /// that.
+  /// \p Needs are the fields that each job must have (DTLTO_JOB_...). Unknown
+  /// ones, and those that are useless without inputs, are ignored. \p Slim has
+  /// the files that jobs import from; without it, they import from whole
+  /// modules. \p Optimized has optimised modules; without it, each job
+  /// optimises its module.
   JobBuilder(const LinkContext &Ctx, uint32_t Needs,
              SlimImports *Slim = nullptr,
              OptimizedModules *Optimized = nullptr);
 
-  /// Makes the job with number \p Id. Fails, with one line that says why, where
-  /// the module can't be compiled outside of the linker.
+  /// Makes job \p Id. Fails, with a reason of one line, if the module can't be
+  /// compiled outside the linker.
   llvm::Expected<std::unique_ptr<BuiltJob>> build(const Task &T, uint64_t Id,
                                                   uint64_t Cost);
 
-  /// Whether build() is so little work that a thread of its own would be more.
+  /// Whether build() does less work than starting a thread takes.
   bool isTrivial() const { return Needs == 0; }
   /// Whether workers are plain compilers, which get a command line.
   bool areCommands() const { return Needs & DTLTO_JOB_ARGS; }
 
-  /// Whether \p T is compiled in the linker's process, because the plugin needs
-  /// no fields or because its configuration can't be expressed.
+  /// Whether \p T is compiled in the linker, because the plugin needs no fields
+  /// or because the job's configuration can't be expressed.
   bool staysHere(const Task &T);
 
-  /// Of what jobs are compiled by beside the modules and the index.
+  /// Identifies all that jobs depend on except the modules and the index.
   const std::string &configId() const { return Config.id(); }
 
   /// The names that modules have on other machines.

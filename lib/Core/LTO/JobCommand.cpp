@@ -56,9 +56,9 @@ Error JobCommand::addTo(BuiltJob &Built, const Task &T) {
     return failure(Common.Reason);
 
   std::vector<std::string> &Args = Built.Args;
-  // A worker's own configuration files must not have a say, and a crash must
-  // leave nothing behind. Diagnostics have no lines of the bitcode file, where
-  // clang looks for the program's source.
+  // Ignore the worker's configuration files, and leave no crash reproducer
+  // behind. Diagnostics have no caret lines: clang would look for the program's
+  // source in the bitcode file.
   Args = {"clang",
           "--no-default-config",
           "-fno-crash-diagnostics",

@@ -14,14 +14,14 @@
 
 namespace dtlto {
 
-/// Command lines by which a plain clang does the jobs of a link. Any thread.
+/// Command lines for a plain clang to run the jobs of a link. Thread-safe.
 class JobCommand {
 public:
-  /// Both outlive this.
+  /// Both parameters outlive this object.
   JobCommand(const LinkContext &Ctx, const JobConfig &Config)
       : Ctx(Ctx), Config(Config) {}
 
-  /// Why no clang can do a job for \p Triple, in one line; empty: one can.
+  /// Why clang can't run a job for \p Triple, in one line; empty if it can.
   llvm::StringRef reason(llvm::StringRef Triple) {
     return common(Triple).Reason;
   }
@@ -31,8 +31,8 @@ public:
 
 private:
   struct Words {
-    std::vector<std::string> Args; // of all jobs with a triple
-    std::string Reason;            // why there are none; empty: there are
+    std::vector<std::string> Args; // for all jobs with this triple
+    std::string Reason;            // why there are none; otherwise empty
   };
   const Words &common(llvm::StringRef Triple);
   llvm::Expected<std::vector<std::string>> make(llvm::StringRef Triple) const;

@@ -55,7 +55,7 @@ Expected<ModuleFile *> JobConfig::codegenData() const {
   return Data.Named.get();
 }
 
-/// Lets \p Field say that the file \p Path is an input called \p Name.
+/// Adds the file \p Path as an input called \p Name, and sets \p Field to that.
 Error JobConfig::addFile(StringRef Path, StringRef Name, std::string &Field) {
   if (Path.empty())
     return Error::success();
@@ -71,8 +71,8 @@ Error JobConfig::addFile(StringRef Path, StringRef Name, std::string &Field) {
 
 Error JobConfig::make() {
   const lto::Config &Conf = Ctx.Conf;
-  // AArch64's code generation looks up what functions that may not be imported
-  // do with their parameters, in all summaries that there are.
+  // AArch64's code generation looks in all summaries for what functions do with
+  // their parameters, including functions that may not be imported.
   if (Ctx.Index.hasParamAccess())
     return failure("-fsanitize=memtag-stack (code generation reads the whole "
                    "index)");
@@ -81,7 +81,7 @@ Error JobConfig::make() {
     return Learnt.takeError();
   if (*Learnt)
     Extras.CodegenData = (*Learnt)->Path;
-  // With RunCSIRInstr it is the name of a file that the program will write.
+  // With RunCSIRInstr, this names a file that the program will write.
   if (!Conf.RunCSIRInstr)
     if (Error E = addFile(Conf.CSIRProfile, "profile.cs", Extras.CSIRProfile))
       return E;
@@ -103,8 +103,8 @@ Error JobConfig::make() {
   return text(nullptr, {}).moveInto(Text);
 }
 
-/// The configuration of a job of \p T or, without that, of one that has nothing
-/// of its own.
+/// Returns the configuration of a job of \p T. If \p T is null, returns that of
+/// a job without fields of its own.
 Expected<std::string> JobConfig::text(const Task *T,
                                       const CompileSpec &Spec) const {
   ConfigExtras OfJob = Extras;
@@ -117,7 +117,7 @@ Expected<std::string> JobConfig::text(const Task *T,
   }
   OfJob.DwoName = Side.Dwo;
   OfJob.Remarks = !Side.Remarks.empty();
-  // Makes LLVM put the file's absolute path into the object.
+  // This option puts the file's absolute path into the object.
   if (OfJob.Remarks)
     for (StringRef Word : Ctx.Host.JobOpts.LLVMOptions)
       if (Word.contains("remarks-section"))
@@ -130,7 +130,7 @@ Error JobConfig::addTo(BuiltJob &Built, const Task &T,
   if (!Reason.empty())
     return failure(Reason);
   const char *OfJob = Text.c_str();
-  // Names of files that the job makes are its own.
+  // Jobs that write further files need their own file names.
   if (!sideFiles(Ctx.Conf, T.Number).empty() || !T.ObjectName.empty() ||
       emitsCodegenData() || !Spec.isPlain()) {
     if (Error E = text(&T, Spec).moveInto(Built.Config))
@@ -157,7 +157,7 @@ std::string JobConfig::makeId() const {
       Add(F.Named->Path);
       Hash.update(ArrayRef(F.Named->digest(), 32));
     }
-  } else { // at least what LLVM's keys have nothing of
+  } else { // at least what LLVM's keys leave out
     Add(Reason);
     for (const std::string &Word : Ctx.Host.JobOpts.LLVMOptions)
       Add(Word);

@@ -18,25 +18,26 @@
 namespace dtlto {
 
 /// The link's configuration as text, with the files that it names: profiles,
-/// lists, and what code generation learnt. Any thread, once it is made.
+/// lists, and codegen data. Thread-safe once constructed.
 class JobConfig {
 public:
-  /// Reads the files. \p Ctx outlives this.
+  /// Reads the files. \p Ctx outlives this object.
   explicit JobConfig(const LinkContext &Ctx);
 
-  /// Why no job can carry the configuration, in one line; empty: jobs may.
+  /// Why jobs can't carry the configuration, in one line; empty if they can.
   llvm::StringRef reason() const { return Reason; }
 
-  /// Sets the configuration of \p Built, a job of \p T that is compiled as
-  /// \p Spec says, and adds the files.
+  /// Sets the configuration of \p Built, a job of \p T that is compiled
+  /// according to \p Spec, and adds the files.
   llvm::Error addTo(BuiltJob &Built, const Task &T,
                     const CompileSpec &Spec) const;
 
-  /// What code generation learnt before, an input of each job; null: nothing.
+  /// The codegen data of an earlier round or link, an input of each job; null
+  /// if there is none.
   llvm::Expected<ModuleFile *> codegenData() const;
 
-  /// Another configuration, with what is in its files, has another one. LLVM's
-  /// keys of the cache leave some of that out.
+  /// Identifies the configuration and the contents of its files. LLVM's cache
+  /// keys leave some of that out.
   const std::string &id() const;
 
 private:
@@ -48,7 +49,7 @@ private:
                                    const CompileSpec &Spec) const;
   std::string makeId() const;
 
-  /// A file and, unless it is another's, its memory.
+  /// A file and its memory, unless something else owns the memory.
   struct File {
     std::unique_ptr<ModuleFile> Named;
     std::unique_ptr<llvm::MemoryBuffer> Bytes;
@@ -56,11 +57,11 @@ private:
 
   const LinkContext &Ctx;
   std::string Text, Reason;      // one of them is empty
-  ConfigExtras Extras;           // but for what is a job's own
-  std::vector<File> Files;       // but for that of code generation
-  File Data;                     // what code generation learnt
-  std::string WhyNoData;         // it can't be read; empty: all is well
-  mutable std::once_flag IdOnce; // hashes the files
+  ConfigExtras Extras;           // without the fields of a single job
+  std::vector<File> Files;       // without the codegen data
+  File Data;                     // the codegen data
+  std::string WhyNoData;         // why it can't be read; otherwise empty
+  mutable std::once_flag IdOnce; // protects Id
   mutable std::string Id;
 };
 

@@ -24,7 +24,7 @@ static std::vector<StringRef> modules(const ModuleSummaryIndex &Index) {
 JobInputs::JobInputs(const LinkContext &Ctx, SlimImports *Slim)
     : Ctx(Ctx), Slim(Slim), Names(modules(Ctx.Index)), AllShards(Ctx) {}
 
-/// A file of the module \p Name, of which it has \p Bytes.
+/// Makes the file of module \p Name with contents \p Bytes, out of \p Whole.
 Expected<std::unique_ptr<ModuleFile>>
 JobInputs::makeFile(StringRef Name, StringRef Bytes, StringRef Whole) const {
   std::optional<std::string> Path = Names.encode(Name);
@@ -39,8 +39,8 @@ JobInputs::makeFile(StringRef Name, StringRef Bytes, StringRef Whole) const {
   return File;
 }
 
-/// The file of \p Module as the linker has it, for jobs that compile it and for
-/// those that import from it.
+/// Returns the whole file of \p Module, for jobs that compile it and for those
+/// that import from it.
 Expected<ModuleFile *> JobInputs::whole(const BitcodeModule &Module) {
   StringRef Name = Module.getModuleIdentifier();
   {
@@ -61,7 +61,7 @@ Expected<ModuleFile *> JobInputs::whole(const BitcodeModule &Module) {
   return Files.try_emplace(Name, std::move(*File)).first->second.get();
 }
 
-/// The file of \p Module with what jobs import from it.
+/// Returns the file of \p Module with what jobs import from it.
 Expected<ModuleFile *> JobInputs::slim(const BitcodeModule &Module) {
   StringRef Name = Module.getModuleIdentifier();
   {
@@ -72,7 +72,8 @@ Expected<ModuleFile *> JobInputs::slim(const BitcodeModule &Module) {
   auto Input = Ctx.Inputs.find(Module);
   if (!Input)
     return failure("the file of module '" + Name + "' is not in memory");
-  // Takes a while, and threads that want the same wait there.
+  // Don't hold Mutex: this takes a while, and threads that want the same module
+  // wait inside slim().
   SlimImports::Import Import = Slim->slim(Module, Input->Bytes);
   if (Import.IsWhole) {
     Expected<ModuleFile *> Whole = whole(Module);
@@ -94,7 +95,8 @@ Expected<ModuleFile *> JobInputs::slim(const BitcodeModule &Module) {
   return It->second;
 }
 
-/// Threads make what the job will import from, one after the other.
+/// Slims what the job will import from, except modules that another thread has
+/// begun. Jobs prepared side by side thus share the work.
 void JobInputs::startSlimming(ArrayRef<StringRef> Imported, const Task &T) {
   for (StringRef Name : Imported)
     if (auto It = T.ModuleMap->find(Name); It != T.ModuleMap->end())
@@ -128,7 +130,7 @@ Error JobInputs::addIndex(BuiltJob &Built, const Task &T,
 }
 
 Error JobInputs::add(BuiltJob &Built, const Task &T, bool WholeImports) {
-  // The primary module first, then imports as the importer visits them.
+  // The primary module comes first, then imports in the importer's order.
   SmallVector<StringRef, 0> Imported = importedModules(*T.ImportList);
   sort(Imported);
   const bool IsSlim = Slim && !WholeImports;
@@ -156,7 +158,7 @@ Error JobInputs::add(BuiltJob &Built, const Task &T, bool WholeImports) {
 
 Error JobInputs::addOptimized(BuiltJob &Built, const Task &T,
                               ModuleFile &Optimized) {
-  // It has the name of the file that it was made of.
+  // Give it the name of the file that it was made from.
   Expected<ModuleFile *> Source = whole(T.Module);
   if (!Source)
     return Source.takeError();

@@ -19,28 +19,28 @@
 
 namespace dtlto {
 
-/// The modules of a link as files that jobs share, and their shards of the
-/// index. Any thread.
+/// The modules of a link as files that jobs share, and their index shards.
+/// Thread-safe.
 class JobInputs {
 public:
-  /// \p Slim has what jobs import from; null: they import from whole modules.
-  /// Both outlive this.
+  /// \p Slim has the files that jobs import from; if null, jobs import from
+  /// whole modules. Both parameters outlive this object.
   JobInputs(const LinkContext &Ctx, SlimImports *Slim);
 
   /// The names that modules have on other machines.
   const ModuleNames &names() const { return Names; }
 
-  /// Adds the module of \p T, what it imports from (\p WholeImports: all of
-  /// that), and the index. Fails where one of them can't leave this process.
+  /// Adds the module of \p T, the files that it imports from (the whole ones if
+  /// \p WholeImports), and the index. Fails if one of them can't be sent to
+  /// other machines.
   llvm::Error add(BuiltJob &Built, const Task &T, bool WholeImports);
 
-  /// Adds \p Optimized as the module of \p T, which imports nothing any more,
-  /// and the index.
+  /// Adds \p Optimized as the module of \p T, without imports, and the index.
   llvm::Error addOptimized(BuiltJob &Built, const Task &T,
                            ModuleFile &Optimized);
 
 private:
-  /// The names that travel, by those in the linker.
+  /// From a module's name in the linker to its name on other machines.
   using NameMap = llvm::StringMap<llvm::StringRef>;
 
   llvm::Expected<ModuleFile *> whole(const llvm::BitcodeModule &Module);
@@ -62,7 +62,7 @@ private:
   std::mutex Mutex; // guards the maps, not their values
   llvm::StringMap<std::unique_ptr<ModuleFile>> Files;
   std::vector<std::unique_ptr<ModuleFile>> SlimFiles;
-  /// What jobs import from: one of SlimFiles or, where it goes whole, of Files.
+  /// The files that jobs import from: in SlimFiles, or in Files if sent whole.
   llvm::StringMap<ModuleFile *> ImportFiles;
 };
 

@@ -17,7 +17,7 @@
 using namespace llvm;
 using namespace dtlto;
 
-/// Runs \p Task, which uses \p Folder. Returns what went wrong, or nothing.
+/// Runs \p Task, which uses \p Folder. Returns the error, or "".
 static std::string useFolder(StringRef Folder, std::function<Error()> Task,
                              uint64_t Bytes = 0) {
   auto Why = std::make_shared<std::string>();
@@ -87,7 +87,7 @@ Error JobSaver::save(const Task &T) {
     Why = toString(Bytes.takeError());
   }
   if (!Why.empty()) {
-    // One error fails the link, and says enough.
+    // Report only the first error: it fails the link.
     if (HasFailed.exchange(true))
       return Error::success();
     return failure("can't save the job of '" + T.title() + "' as '" + Path +

@@ -12,25 +12,25 @@
 
 namespace dtlto {
 
-/// Makes \p Folder, which jobs are to be saved in. Fails, with a message that
-/// names it, if nothing can be written there.
+/// Creates \p Folder, for saved jobs. Fails, with a message that names it, if
+/// it can't be written to.
 llvm::Error checkJobFolder(llvm::StringRef Folder);
 
-/// Writes jobs as bundles that dtlto-codegen can run again. Any thread.
+/// Writes jobs as bundles that dtlto-codegen can run again. Thread-safe.
 class JobSaver {
 public:
-  /// \p Folder is made if it isn't there; \p Slim as for a JobBuilder.
+  /// Creates \p Folder if necessary; \p Slim is as for a JobBuilder.
   JobSaver(const LinkContext &Ctx, llvm::StringRef Folder,
            SlimImports *Slim = nullptr);
 
-  /// Writes <folder>/<path of the module>.tar, before the dot with the part
-  /// and round. Fails if that can't be written, but only once.
-  /// A job that can't travel isn't an error, but counted.
+  /// Writes <folder>/<path of the module><part and round>.tar. Counts a job
+  /// that a bundle can't express as left out. Fails if a file can't be written,
+  /// but only the first time.
   llvm::Error save(const Task &T);
 
   size_t numSaved() const { return NumSaved; }
   size_t numLeftOut() const { return NumLeftOut; }
-  /// Why the last one that was left out was.
+  /// Why the last job that was left out can't be expressed.
   std::string reason() const;
 
 private:

@@ -31,8 +31,8 @@ KeptModules::KeptModules(const LinkContext &Ctx,
 /// Sets Common and Conf.
 Error KeptModules::readConfiguration() {
   const lto::Config &From = Ctx.Conf;
-  // Each has something in the process, or in a file, that optimisation leaves
-  // for code generation, or that both write.
+  // Reject whatever passes state from optimisation to code generation outside
+  // the module, or has both write to one file.
   if (emitsCodegenData() || !usedCodegenData().empty())
     return failure("data of code generation");
   if (!From.CSIRProfile.empty() || !From.SampleProfile.empty() ||
@@ -57,7 +57,7 @@ Error KeptModules::readConfiguration() {
   if (!Key)
     return Key.takeError();
   Common = std::move(*Key);
-  // LLVM's can't be copied.
+  // lto::Config can't be copied; write and read it instead.
   Expected<std::string> Whole =
       writeConfig(From, Ctx.Host.JobOpts.LLVMOptions, Extras);
   if (!Whole)
@@ -73,7 +73,7 @@ Error KeptModules::readConfiguration() {
   return Error::success();
 }
 
-/// Its own size goes before each text, so that no two lists are one.
+/// Hashes the size before the text, so that different lists of texts differ.
 static void add(BLAKE3 &Hash, StringRef Text) {
   char Size[8];
   support::endian::write64le(Size, Text.size());
@@ -88,20 +88,21 @@ static BundleId otherId(StringRef Why, ArrayRef<uint8_t> Id) {
   return Hash.final();
 }
 
-/// Whether what is in the module \p Name has a part in keys.
+/// Whether the contents of module \p Name are part of LLVM's cache keys.
 bool KeptModules::hasHash(StringRef Name) const {
   return Ctx.Index.modulePaths().count(Name) &&
          Ctx.Index.getModuleHash(Name) != ModuleHash();
 }
 
-/// Computes the keys of \p T, and reads what is there.
+/// Computes the keys of \p T, and reads its entries if the store is local.
 void KeptModules::look(const Task &T, State &S) {
   // Modules are imported in the order of their names.
   SmallVector<StringRef, 0> Imported = importedModules(*T.ImportList);
   sort(Imported);
   if (!hasHash(T.name()))
     S.WhyNot = "it has no hash";
-  // LLVM's cache doesn't look, and its objects are old after an edit there.
+  // LLVM's cache doesn't check this, and uses stale objects after an edit of
+  // such a module.
   else if (auto It = find_if_not(Imported,
                                  [&](StringRef Name) { return hasHash(Name); });
            It != Imported.end())
@@ -111,11 +112,11 @@ void KeptModules::look(const Task &T, State &S) {
                               "' is not kept: " + S.WhyNot);
   BLAKE3 Hash;
   add(Hash, "dtlto: optimised module 1");
-  // LLVM's version and the modules' hashes are in it.
+  // This key covers LLVM's version and the modules' hashes.
   add(Hash, cacheKey(lto::Config(), Ctx.Index, T.name(), *T.ImportList,
                      *T.ExportList, *T.ResolvedODR, *T.DefinedGlobals, Cfi));
-  // LLVM's key leaves out some of what the index says, as how many blocks the
-  // program has.
+  // LLVM's key leaves out some facts of the index, such as the program's number
+  // of basic blocks.
   ShardBytes Shard =
       writeShard(Ctx.Index, Ctx.Defined, T.name(), *T.ImportList);
   add(Hash, StringRef(Shard.data(), Shard.size()));
@@ -127,14 +128,14 @@ void KeptModules::look(const Task &T, State &S) {
     add(Hash, Name);
   S.Here.Key = Hash.final();
   S.Elsewhere.Key = otherId("dtlto: made elsewhere", S.Here.Key);
-  // A shared store is asked only for jobs of the plugin's, one at a time.
+  // A shared store is only asked for plugin jobs, one entry at a time.
   if (!Store->isShared())
     for (Entry *E : {&S.Here, &S.Elsewhere})
       read(T, *E);
 }
 
-/// Asks the store, once it can tell. Believes what is there only if it is whole
-/// and the one that was kept.
+/// Asks the store, unless that has been done. Uses an entry only if it is
+/// complete and belongs to its key.
 void KeptModules::read(const Task &T, Entry &E) {
   std::lock_guard<std::mutex> Lock(E.Reading);
   if (E.IsRead)
@@ -263,6 +264,6 @@ std::shared_ptr<KeptModules> dtlto::openKeptModules(Link &TheLink) {
                          : makeFolderStore(TheLink.Host.Msg, Opts.KeepIR),
       Opts.VerifyPercent != 0);
   if (!Kept->reason().empty())
-    TheLink.Host.Store.reset(); // it would not be used
+    TheLink.Host.Store.reset(); // because it would not be used
   return Kept;
 }

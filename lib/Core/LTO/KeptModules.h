@@ -5,18 +5,18 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Optimised modules, in a folder or in the farm's store (ModuleStore.h). A
-// later link in which only what code generation depends on is another (sections
-// of basic blocks, a layout by a profile) generates code of these, and doesn't
-// optimise again.
+// Stores optimised modules in a folder or in the farm's store (ModuleStore.h).
+// A later link that changes only what code generation depends on (basic block
+// sections, a layout from a profile) generates code from these modules and
+// skips optimisation.
 //
-// A module's key has in it all that its optimisation depends on: the module
-// and what it imports, what the index says of them, and the configuration
-// without what only code generation reads (ConfigFields.h). Entries that other
-// machines made have keys of their own, and nothing that is compiled here is
-// made of them. A store that others write to has no entries but these.
+// A module's key covers all that its optimisation depends on: the module, its
+// imports, their parts of the index, and the configuration without what only
+// code generation reads (ConfigFields.h). Entries from other machines have
+// different keys, and local compiles don't use them. A shared store has only
+// entries of the second kind.
 //
-// An entry is a frame (Bundle/ObjectFrame.h) whose job is the key, and bitcode.
+// An entry is a frame (Bundle/ObjectFrame.h) of bitcode; its job id is the key.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,15 +36,16 @@
 
 namespace dtlto {
 
-/// Any thread.
+/// Keeps optimised modules between links. Thread-safe.
 class KeptModules : public OptimizedModules {
 public:
-  /// \p IsVerified: what is compiled here is to be compared, and so is compiled
-  /// whole.
+  /// If \p IsVerified, local compiles are for comparison, so they don't use
+  /// kept modules.
   KeptModules(const LinkContext &Ctx, std::unique_ptr<ModuleStore> Store,
               bool IsVerified);
 
-  /// Why this link keeps and uses nothing, in one line; empty: it does.
+  /// Why this link neither keeps nor uses modules, in one line; otherwise
+  /// empty.
   llvm::StringRef reason() const { return Reason; }
 
   ModuleFile *forPlugin(const Task &T) override;
@@ -52,27 +53,27 @@ public:
   bool wants(const Task &T, bool IsHere) override;
   void keep(const Task &T, llvm::StringRef Optimized, bool IsHere,
             llvm::SmallVector<char, 0> = {}) override;
-  /// These remove what is kept.
+  /// Both also remove the entry from the store.
   void dropHere(const Task &T, llvm::StringRef Why) override;
   std::string dropForPlugin(const Task &T) override;
   const llvm::lto::Config &codegenConfig() const override { return Conf; }
-  /// Removes what wasn't used for long, too, as LLVM's cache does.
+  /// Also prunes entries that weren't used for long, as LLVM's cache does.
   std::string finish(size_t NumJobs) override;
 
 private:
   struct Entry {
     BundleId Key;
-    std::mutex Reading;            // guards what follows
-    bool IsRead = false;           // it is known whether there is something
+    std::mutex Reading;            // guards the fields up to Module
+    bool IsRead = false;           // whether the store has answered
     Buffer Bytes;                  // the frame
-    ModuleFile Module;             // in it
-    std::atomic<bool> Has = false; // there is a module, for all threads
+    ModuleFile Module;             // points into Bytes
+    std::atomic<bool> Has = false; // whether Module is usable; for all threads
     std::atomic<bool> IsUsed{false};
     std::atomic<bool> IsKept{false}; // by this link, maybe twice
   };
   struct State {
     std::once_flag Once;
-    std::string WhyNot; // the module can't be kept; empty: it can
+    std::string WhyNot; // why the module can't be kept; otherwise empty
     Entry Here, Elsewhere;
   };
 
@@ -86,14 +87,14 @@ private:
   const std::unique_ptr<ModuleStore> Store;
   const bool IsVerified;
   std::string Reason;
-  std::string Common; // of all keys: the configuration
+  std::string Common; // the configuration, a part of all keys
   llvm::lto::Config Conf;
   const CfiFunctions Cfi;
   std::mutex Mutex; // guards the map, not its values
   std::map<unsigned, std::unique_ptr<State>> States; // by task
 };
 
-/// As the options of \p TheLink say; null: none are to be kept.
+/// Opens the store that the options of \p TheLink name; null if they name none.
 std::shared_ptr<KeptModules> openKeptModules(Link &TheLink);
 
 } // namespace dtlto

@@ -21,7 +21,8 @@
 using namespace llvm;
 using namespace dtlto;
 
-// Each input file is a system call, and malloc_trim() takes milliseconds.
+// Limits the calls: one system call for each input file, and malloc_trim()
+// takes milliseconds.
 static constexpr uint64_t BytesOfDrop = 16 << 20;
 
 std::string dtlto::costKey(const ModuleNames &Names, StringRef Original,
@@ -66,9 +67,10 @@ JobFacts LTOJobs::facts(size_t J) const {
   return F;
 }
 
-/// A job is prepared, or done here. It has read its module, and made \p Bytes.
-/// The next jobs import from few of all modules; shards and objects of those
-/// that have ended leave gaps on the heap.
+/// Returns memory to the system after every BytesOfDrop bytes that jobs have
+/// used. Job \p J was prepared or compiled locally: it read its module, and
+/// allocated \p Bytes. The next jobs import from few modules; shards and
+/// objects of finished jobs leave gaps on the heap.
 void LTOJobs::dropNowAndThen(size_t J, size_t Bytes) {
   Bytes += Tasks[J].Module.getBuffer().size();
   uint64_t Before = NumBytes.fetch_add(Bytes);
@@ -100,12 +102,12 @@ bool LTOJobs::isWork(const plan::Action &A) const {
          (!A.IsAgain && (Saver || TheLink.EmitIndexFiles || Cache.exists()));
 }
 
-/// What is done once for each job. \p E becomes a CacheHit, or learns where the
-/// object goes, if there is a cache.
+/// Does the work that each job needs once. With a cache, makes \p E a CacheHit
+/// or sets where the object goes.
 Error LTOJobs::prepareFirst(Task &T, bool IsSampled, Event &E) {
   std::string Key = Cache.exists() ? Cache.key(T) : "";
-  // Only CodeView has it: other objects must not depend on where the cache is.
-  // The object of a first round is thrown away.
+  // Only CodeView records the object's path; keep other objects independent of
+  // the cache location. The object of a first round is thrown away.
   Triple TheTriple(Builder.triple(T));
   if (!Key.empty() && T.Spec.Round != 1 &&
       (TheTriple.isOSWindows() || TheTriple.isOSBinFormatCOFF()))
@@ -144,7 +146,7 @@ Error LTOJobs::compare(size_t J, const Made &There, StringRef Here) {
                 .compare(Tasks[J], There, Here);
   if (!E || !TheLink.Jobs.Optimized)
     return E;
-  // It would be the same in each link.
+  // A kept module would cause the same difference in each link.
   std::string Dropped = TheLink.Jobs.Optimized->dropForPlugin(Tasks[J]);
   if (Dropped.empty())
     return E;
@@ -164,8 +166,8 @@ Error LTOJobs::deliver(size_t J, const JobResult &R, const SideFiles &Side,
   if (!Stream)
     return Stream.takeError();
   *(*Stream)->OS << R.Object.bytes();
-  // A cache stores the object and adds it to the link here, or where the stream
-  // ends.
+  // A cache stores the object and adds it to the link here, or in the stream's
+  // destructor.
   return commitStream(**Stream);
 }
 

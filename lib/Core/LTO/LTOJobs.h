@@ -16,16 +16,16 @@
 
 namespace dtlto {
 
-/// What the cost history keeps the time of a module by: with its name and
-/// triple, of \p Conf what changes it.
+/// The key of a module in the cost history: its name, its triple, and the
+/// options in \p Conf that change its time.
 std::string costKey(const ModuleNames &Names, llvm::StringRef Original,
                     llvm::StringRef Triple, const llvm::lto::Config &Conf);
 
 /// The tasks that LLVM gave a backend, as jobs.
 class LTOJobs : public JobSource {
 public:
-  /// \p PointedAt has what jobs point at beside \p L's own: a plugin that hangs
-  /// may read it when the link is over. May be null.
+  /// \p PointedAt owns memory that jobs point to, in addition to that of
+  /// \p TheLink: a plugin that hangs may read it after the link. May be null.
   LTOJobs(const Link &TheLink, std::vector<Task> Tasks,
           std::shared_ptr<const void> PointedAt = nullptr);
 
@@ -49,7 +49,7 @@ public:
   std::vector<std::string> debugNotes() const override;
 
 protected:
-  /// As ObjectCache::ask().
+  /// Like ObjectCache::ask().
   virtual llvm::Error askCache(const Task &T, llvm::StringRef Key,
                                bool IsSampled, Event &E) {
     return Cache.ask(T, Key, IsSampled, E);
@@ -58,7 +58,7 @@ protected:
   const Link &TheLink;
   std::vector<Task> Tasks;
   const std::shared_ptr<const void> PointedAt;
-  const std::unique_ptr<SlimImports> Slim; // null: modules go whole
+  const std::unique_ptr<SlimImports> Slim; // null: imports are whole
   JobBuilder Builder;
   const ObjectCache Cache;
 

@@ -19,33 +19,34 @@ namespace dtlto {
 
 class OptimizedModules;
 
-/// What the first of two rounds of code generation has learnt of all modules.
+/// The codegen data that the first of two rounds collects from all modules.
 struct LearntData {
-  llvm::StringRef File; // LLVM's; empty: nothing, or it isn't known yet
-  uint64_t Hash = 0;    // for LLVM's keys
+  llvm::StringRef File; // in LLVM's format; empty if there is none, or not yet
+  uint64_t Hash = 0;    // for LLVM's cache keys
 };
 
-/// What the jobs of one link need of it; Linker.h has the rest. References
-/// are the linker's and LLVM's, and outlive the link; everything is read-only
-/// while jobs run.
+/// The data of a link that its jobs need; Linker.h has the rest. References are
+/// to the linker's and LLVM's objects, which outlive the link. Everything is
+/// read-only while jobs run.
 struct LinkContext {
   const HostContext &Host;
   const InputBuffers &Inputs;
-  /// LLD's Mach-O port runs: its PreCodeGenPassesHook is known (LTO.cpp there).
+  /// Whether this is LLD's Mach-O port, whose PreCodeGenPassesHook is known
+  /// (see its LTO.cpp).
   bool IsMachO;
   const llvm::lto::Config &Conf;
   const llvm::ModuleSummaryIndex &Index;
   const DefinedSummaries &Defined;
   LibFuncs Unavailable = {};
-  bool HasPartHook = false; // Conf's PostImportModuleHook is that of parts
-  /// Null: each job optimises its module.
+  bool HasPartHook = false; // Conf's PostImportModuleHook makes parts
+  /// If null, each job optimises its module.
   OptimizedModules *Optimized = nullptr;
-  /// Of two rounds of code generation; nothing: there is one.
+  /// Set if code is generated in two rounds.
   std::optional<LearntData> Learnt = {};
 };
 
-/// What LLVM gives for one module (lto::ThinBackendProc::start). Pointers are
-/// LLVM's and live until the backend's wait() returns.
+/// One module as LLVM passes it to lto::ThinBackendProc::start(). Pointers are
+/// LLVM's and valid until the backend's wait() returns.
 struct Task {
   unsigned Number;
   llvm::BitcodeModule Module;
@@ -54,10 +55,11 @@ struct Task {
   const ResolvedODRMap *ResolvedODR;
   const llvm::GVSummaryMapTy *DefinedGlobals;
   ModuleMapTy *ModuleMap;
-  /// That its file names; empty: none. Lives as long as the InputBuffers.
+  /// The triple in the module's file; empty if none. Lives as long as the
+  /// InputBuffers.
   llvm::StringRef Triple = {};
-  /// What an object for Windows calls itself in its debug info: the name of its
-  /// file in the cache. Empty: it has none. Set while the job is prepared.
+  /// The object's name in its debug info (Windows only): the path of its cache
+  /// entry. Empty if it has none. Set while the job is prepared.
   std::string ObjectName = {};
   CompileSpec Spec = {};
 

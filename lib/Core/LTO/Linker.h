@@ -15,24 +15,24 @@
 
 namespace dtlto {
 
-/// What the linker's executable knows before LLD runs: made once in a process.
+/// The process's state from before LLD runs: one object for each process.
 struct Linker {
   Options Opts;
-  const dtlto_plugin *Plugin = nullptr; // checked (PluginLoader.h); null: none
+  const dtlto_plugin *Plugin = nullptr; // checked (PluginLoader.h); may be null
   Messages *Msg = nullptr;
-  /// LLD's Mach-O port runs.
+  /// Whether this is LLD's Mach-O port.
   bool IsMachO = false;
   InputBuffers Inputs;
-  /// The tasks that LLVM itself has; parts of modules are numbered from there
-  /// on, and LLD has room for so many.
+  /// The number of LLVM's own tasks, and of further tasks that LLD has room
+  /// for. Tasks of parts are numbered from NumTasks on.
   unsigned NumTasks = 0, NumTasksOfParts = 0;
   /// Whether LLD has created a ThinLTO backend, ours or LLVM's.
   bool HasBackend = false;
-  /// Of the ThinLTO links that have ended, for --time-trace.
+  /// The timelines of finished ThinLTO links, for --time-trace.
   std::vector<Timeline> Timelines;
 };
 
-/// One ThinLTO link: what LLVM gives a backend, as each part of it is used.
+/// One ThinLTO link: the parameters that LLVM passes to a backend.
 struct Link {
   Link(Linker &Process, const llvm::lto::Config &Conf,
        const llvm::ModuleSummaryIndex &Index, const DefinedSummaries &Defined,
@@ -50,7 +50,8 @@ struct Link {
   LinkContext Jobs;
   RunContext Run;
   llvm::AddStreamFn AddStream;
-  // May be empty. Mutable, since calling it isn't const in all versions.
+  // May be empty. Mutable, because its call operator isn't const in all
+  // versions.
   mutable llvm::FileCache Cache;
   bool EmitIndexFiles = false;
   bool EmitImportsFiles = false;

@@ -17,8 +17,8 @@ using namespace dtlto;
 
 namespace {
 
-/// Gives the calling thread a time trace of its own, as LLVM's backend does,
-/// unless it has one.
+/// Starts a time trace for the calling thread, as LLVM's backend does, unless
+/// it has one.
 class ThreadTimeTrace {
 public:
   explicit ThreadTimeTrace(const lto::Config &Conf)
@@ -65,7 +65,8 @@ private:
 
 } // namespace
 
-/// Reported once, by the caller that knows whether the result is used.
+/// Collects the diagnostic. The caller knows whether the result is used, and
+/// reports it once.
 void LocalCompile::diagnose(const DiagnosticInfo &DI) {
   CompilerMessage M = toMessage(DI);
   if (M.Level == MessageLevel::Error)
@@ -89,8 +90,8 @@ CompiledModule LocalCompile::compile(const CompileSpec &Spec,
   return Compiled;
 }
 
-/// Generates code of what the module is optimised to already. Returns false if
-/// there is nothing of the kind, or it is no good.
+/// Generates code from the optimised module, if there is one. Returns false if
+/// there is none, or if it can't be used.
 bool LocalCompile::generateOptimized() {
   std::optional<StringRef> IR = Ctx.Optimized->forHere(T);
   if (!IR)
@@ -103,7 +104,7 @@ bool LocalCompile::generateOptimized() {
     Result.Produced = Compiled.IsProduced;
     return true;
   }
-  // Whatever is wrong, the whole compile says it in its own words.
+  // Drop the errors: compiling from source reports them if they persist.
   Ctx.Optimized->dropHere(T, Compiled.IsUnreadable ? "it can't be read"
                                                    : "the compiler failed");
   Result = {};

@@ -14,12 +14,12 @@
 
 namespace dtlto {
 
-/// Does what in-process ThinLTO does for \p T, on the calling thread, with the
-/// object into memory. Diagnostics go to the linker's handler, as ever.
+/// Compiles \p T as in-process ThinLTO does, on the calling thread, with the
+/// object in memory. The result has the diagnostics.
 ///
-/// Once \p Stop is true, nobody needs the object any more: what is left of the
-/// optimisation is left out, nothing is generated, and the result has failed.
-/// An end of code generation that has begun can only be waited for.
+/// Once \p Stop is true, the object isn't needed any more: the compile skips
+/// the rest of the optimisation and all code generation, and fails. Code
+/// generation that has begun runs to its end.
 CodegenResult runLocalCodegen(const LinkContext &Ctx, const Task &T,
                               const std::atomic<bool> *Stop = nullptr);
 

@@ -41,8 +41,8 @@ public:
           if (!File)
             return;
           R->Bytes = std::move(*File);
-          // The file may be mapped. Read it here rather than by page faults on
-          // threads that can't be abandoned.
+          // The file may be mapped. Read it on this thread rather than by page
+          // faults on threads that can't be abandoned.
           uint8_t Sum = 0;
           StringRef Text = R->Bytes->getBuffer();
           for (size_t At = 0; At < Text.size(); At += 4096)
@@ -99,8 +99,8 @@ public:
   }
 
 private:
-  /// Runs \p Task, which uses the folder; see runFileTask(). False: the folder
-  /// doesn't answer, and the user knows.
+  /// Runs \p Task, which uses the folder; see runFileTask(). Returns false if
+  /// the folder doesn't respond; that is reported once.
   bool use(std::function<void()> Task, uint64_t Bytes = 0) {
     if (IsSilent)
       return false;
@@ -112,7 +112,7 @@ private:
     return false;
   }
 
-  /// What LLVM's pruning takes for its own.
+  /// Returns the entry's path; only files of this form are pruned by LLVM.
   std::string pathOf(const BundleId &Key) const {
     SmallString<256> Path(Folder);
     sys::path::append(Path, "llvmcache-" + toHex(Key, /*LowerCase=*/true));
@@ -121,8 +121,8 @@ private:
 
   Messages &Msg;
   const std::string Folder;
-  std::atomic<bool> HasFailed{false}; // to write; the user was told
-  std::atomic<bool> IsSilent{false};  // it doesn't answer
+  std::atomic<bool> HasFailed{false}; // on a write; reported
+  std::atomic<bool> IsSilent{false};  // the folder doesn't respond
 };
 
 class StoreOfFarm : public ModuleStore {
@@ -135,7 +135,7 @@ public:
 
   std::optional<Buffer> get(const BundleId &Key) override {
     int64_t Left = Room;
-    // One failure is enough: the next would take as long.
+    // Stop after one failure: the next would take as long.
     if (CannotGet || Left <= 0)
       return Buffer();
     Expected<std::optional<Buffer>> Found = Farm->get(Key, uint64_t(Left));
@@ -162,7 +162,7 @@ public:
     return false;
   }
 
-  /// Nothing can be removed from there, but what is empty is no module.
+  /// The farm's store can't remove entries; an empty one means no module.
   bool remove(const BundleId &Key) override { return put(Key, "", ""); }
 
   std::string name(const BundleId &Key) const override {
@@ -179,7 +179,7 @@ private:
 
   Messages &Msg;
   const std::shared_ptr<FarmStore> Farm;
-  std::atomic<int64_t> Room; // in bytes, for what is read
+  std::atomic<int64_t> Room; // in bytes, for entries that are read
   std::atomic<bool> CannotGet{false}, CannotPut{false}, HasTold{false};
 };
 

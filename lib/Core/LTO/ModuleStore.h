@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A folder, or the store of the plugin's farm: bytes under keys. It knows
-// nothing of modules, and its bytes may be any (KeptModules.h).
+// A store of bytes under keys: a folder, or the store of the plugin's farm. It
+// doesn't depend on the contents; KeptModules.h defines them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,33 +20,33 @@
 
 namespace dtlto {
 
-/// Any thread. What goes wrong is told here, once.
+/// Thread-safe. Each store reports its errors itself, once.
 class ModuleStore {
 public:
   virtual ~ModuleStore() = default;
 
-  /// Whether others write there, too: then nothing is this machine's own.
+  /// Whether other machines write to the store: then no entry counts as local.
   virtual bool isShared() const = 0;
-  /// What is there, or nothing at all; no value: that isn't known yet. Where
-  /// isShared(), it may take a while.
+  /// Returns the entry, or an empty buffer if there is none; no value if that
+  /// isn't known yet. May take a while if isShared().
   virtual std::optional<Buffer> get(const BundleId &Key) = 0;
-  /// False: it could surely not be put there.
+  /// Returns false if put() is certain to fail.
   virtual bool mayPut() const { return true; }
-  /// Puts \p Head and \p Bytes there. False: it didn't work.
+  /// Stores \p Head followed by \p Bytes. Returns false on failure.
   virtual bool put(const BundleId &Key, llvm::StringRef Head,
                    llvm::StringRef Bytes) = 0;
-  /// Sees to it that nothing is there. False: it didn't work.
+  /// Removes the entry, if any. Returns false on failure.
   virtual bool remove(const BundleId &Key) = 0;
-  /// How messages name what is there.
+  /// Returns the entry's name for messages.
   virtual std::string name(const BundleId &Key) const = 0;
-  /// After the last job.
+  /// Called after the last job.
   virtual void finish() {}
 };
 
-/// \p Folder is made when it is needed.
+/// \p Folder is created when it is needed.
 std::unique_ptr<ModuleStore> makeFolderStore(Messages &Msg, std::string Folder);
-/// Of the session to come, by \p Host.Store. All that it gets takes no more
-/// than the memory of jobs in flight.
+/// A store that uses the farm of the session to come, by \p Host.Store. The
+/// entries that it reads are limited to the memory of jobs in flight.
 std::unique_ptr<ModuleStore> makeFarmStore(const HostContext &Host);
 
 } // namespace dtlto

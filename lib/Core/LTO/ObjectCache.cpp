@@ -30,7 +30,7 @@ std::string ObjectCache::key(const Task &T) const {
   std::string Key =
       cacheKey(TheLink.Jobs.Conf, TheLink.Jobs.Index, T.name(), *T.ImportList,
                *T.ExportList, *T.ResolvedODR, *T.DefinedGlobals, Cfi);
-  // As in-process, too: what was learnt of all modules is in the key.
+  // As in-process: the key includes the codegen data of all modules.
   if (T.Spec.Round == 2)
     Key = cacheKeyWith(Key, std::to_string(TheLink.Jobs.Learnt->Hash));
   if (!T.Spec.Part.isWhole())
@@ -42,7 +42,7 @@ std::string ObjectCache::key(const Task &T) const {
 
 Error ObjectCache::ask(const Task &T, StringRef Key, bool IsSampled,
                        Event &E) const {
-  // LLVM takes the object if there is one.
+  // LLVM adds the object to the link if it has one.
   auto Ask = [&](StringRef Key, AddStreamFn &Out) -> Error {
     Expected<AddStreamFn> Stream =
         TheLink.Cache(T.Number, Key, T.Spec.partFile(T.name().str()));
@@ -62,7 +62,7 @@ Error ObjectCache::ask(const Task &T, StringRef Key, bool IsSampled,
     E.OutElsewhere = E.Out;
     return Error::success();
   }
-  // The key of objects that another machine made and that were not compared.
+  // The key for unverified objects from other machines.
   std::string Other =
       otherKey("dtlto: made elsewhere" + Builder.configId(), Key);
   if (IsSampled) {
@@ -78,7 +78,7 @@ Error ObjectCache::ask(const Task &T, StringRef Key, bool IsSampled,
   return Ask(Other, E.OutElsewhere);
 }
 
-/// What localCache() in LLVM's Caching.cpp calls the file of an object.
+/// As localCache() in LLVM's Caching.cpp names the file of an object.
 std::string ObjectCache::entry(StringRef Key) const {
   SmallString<128> Name(folder());
   sys::path::append(Name, "llvmcache-" + Key);

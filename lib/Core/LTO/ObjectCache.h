@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An object that was compiled locally, or compared with one that was, has
-// LLVM's own key, which links without a plugin use, too. An object that another
-// machine made and that was not compared has a key of ours.
+// An object that was compiled locally, or compared with a local one, has LLVM's
+// own key, which links without a plugin use as well. An unverified object from
+// another machine has a key of ours.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,31 +21,32 @@
 
 namespace dtlto {
 
-/// A key as long as \p Key, which is LLVM's, for what stock links don't know.
+/// Derives a key from \p Key, LLVM's own, for entries that stock links must not
+/// find. It has the same length.
 std::string otherKey(const llvm::Twine &Why, llvm::StringRef Key);
 
-/// Any thread, but one at a time for a task.
+/// Thread-safe, except that calls for one task must not overlap.
 class ObjectCache {
 public:
-  /// Both outlive this.
+  /// Both parameters outlive this object.
   ObjectCache(const Link &TheLink, const JobBuilder &Builder)
       : TheLink(TheLink), Builder(Builder), Cfi(TheLink.Jobs.Index) {}
 
   bool exists() const { return hasCache(TheLink.Cache); }
 
-  /// The key of the object of \p T; empty: it can't be cached.
+  /// The key of the object of \p T; empty if it can't be cached.
   std::string key(const Task &T) const;
 
-  /// Makes \p E a CacheHit if there is an object, and gives that to LLVM; else
-  /// \p E learns where the object goes. \p IsSampled: what another machine has
-  /// made is to be compared.
+  /// If the cache has the object, adds it to the link and makes \p E a
+  /// CacheHit. Otherwise, sets in \p E where the object goes. \p IsSampled:
+  /// objects of other machines are to be compared.
   llvm::Error ask(const Task &T, llvm::StringRef Key, bool IsSampled,
                   Event &E) const;
 
   std::string folder() const {
     return cacheFolder(TheLink.Cache, TheLink.Process.Opts.CacheFolder);
   }
-  /// The file of the object with \p Key.
+  /// The path of the object with \p Key.
   std::string entry(llvm::StringRef Key) const;
 
 private:

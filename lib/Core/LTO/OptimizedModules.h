@@ -15,38 +15,40 @@
 
 namespace dtlto {
 
-/// Where jobs of a link get optimised modules from, to generate code of, and
-/// where those go that jobs make. Any thread.
+/// Provides optimised modules to jobs of a link, which generate code from them,
+/// and takes those that jobs make. Thread-safe.
 class OptimizedModules {
 public:
   virtual ~OptimizedModules() = default;
 
-  /// What a job of the plugin's is to generate code of for \p T; null: the job
-  /// optimises. Lives as long as this. May take a while.
+  /// Returns the module from which a plugin job generates code for \p T; null:
+  /// the job optimises. The result lives as long as this object. May take a
+  /// while.
   virtual ModuleFile *forPlugin(const Task &T) = 0;
-  /// The same for a compile in this process.
+  /// Like forPlugin(), for a compile in this process.
   virtual std::optional<llvm::StringRef> forHere(const Task &T) = 0;
 
-  /// Whether keep() should be called once \p T is optimised. \p IsHere: in this
-  /// process.
+  /// Whether keep() should be called once \p T is optimised; in this process if
+  /// \p IsHere.
   virtual bool wants(const Task &T, bool IsHere) = 0;
-  /// Takes \p Optimized, bitcode that \p T was optimised to; empty: code that
-  /// is generated of it may be other code. \p FirstObject: the object of a
-  /// first round, if it is known.
+  /// Takes \p Optimized, the optimised bitcode of \p T; empty if code generated
+  /// from it could differ. \p FirstObject is the object of a first round, if
+  /// known.
   virtual void keep(const Task &T, llvm::StringRef Optimized, bool IsHere,
                     llvm::SmallVector<char, 0> FirstObject = {}) = 0;
 
-  /// Code can't be generated of what forHere() returned for \p T. \p Why is one
-  /// line.
+  /// Reports that code can't be generated from what forHere() returned for
+  /// \p T. \p Why is one line.
   virtual void dropHere(const Task &T, llvm::StringRef Why) = 0;
-  /// The object that another machine made of what is kept for \p T is wrong.
-  /// Returns what was kept and what became of it, or nothing.
+  /// Reports that another machine's object from the kept module of \p T is
+  /// wrong. Returns what was kept and whether it was removed, or "".
   virtual std::string dropForPlugin(const Task &T) = 0;
 
-  /// The link's configuration, for code generation alone.
+  /// The link's configuration, for code generation only.
   virtual const llvm::lto::Config &codegenConfig() const = 0;
 
-  /// After the last of \p NumJobs: returns what there is to tell, or nothing.
+  /// Called after the last of \p NumJobs jobs. Returns a note for the user, or
+  /// "".
   virtual std::string finish(size_t NumJobs) = 0;
 };
 

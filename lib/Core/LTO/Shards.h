@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A shard takes LLVM half a millisecond to write (LLD's modules). Parts of one
-// module have the same and are mostly prepared one after the other, so it is
-// made once, and lives as long as one of their jobs.
+// LLVM takes half a millisecond to write a shard (LLD's modules). The parts of
+// a module have the same shard and are mostly prepared one after the other. So
+// their shard is made once, and lives as long as one of their jobs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,10 +29,10 @@ public:
   /// \p Ctx must live as long as this.
   explicit Shards(const LinkContext &Ctx) : Ctx(Ctx) {}
 
-  /// The shard of \p T, of which \p Imports is imported: if that is what the
-  /// thin link says, the same for all parts of a module. \p Paths: the names
-  /// that travel, by those in the linker, of the module and all that \p Imports
-  /// names. Fails if one is missing. Any thread.
+  /// Returns the shard of \p T with \p Imports. All parts of a module share it
+  /// if \p Imports is the thin link's list. \p Paths maps each module's name in
+  /// the linker to its name on other machines, for the module and all its
+  /// imports. Fails if one is missing. Thread-safe.
   llvm::Expected<Shard> get(const Task &T,
                             const llvm::FunctionImporter::ImportMapTy &Imports,
                             const llvm::StringMap<llvm::StringRef> &Paths);
@@ -43,7 +43,7 @@ private:
        const llvm::StringMap<llvm::StringRef> &Paths) const;
 
   struct OfParts {
-    std::mutex Mutex; // held while it is made
+    std::mutex Mutex; // held while the shard is made
     std::weak_ptr<const ShardBytes> Made;
   };
 

@@ -20,7 +20,7 @@ SlimImports::SlimImports(ArrayRef<Task> Tasks, size_t From)
 void SlimImports::plan() {
   std::vector<const FunctionImporter::ImportMapTy *> Lists;
   for (const Task &T : Tasks)
-    // Parts of a module have one list.
+    // Parts of a module share one list.
     if (Lists.empty() || Lists.back() != T.ImportList)
       Lists.push_back(T.ImportList);
   Imported.emplace(Lists);

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Keeps, for each module that jobs of this link import from, a file with what
-// any of them imports (SlimModule.h). All jobs share it: one file for each
-// module costs next to nothing to make, and one for each job would hardly be
-// smaller, since most of it is what all need.
+// Keeps one file for each module that jobs import from, with all that any of
+// them imports (SlimModule.h). All jobs share it. One file for each module
+// costs next to nothing; one for each job would hardly be smaller, since most
+// jobs need most of it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,33 +26,35 @@
 
 namespace dtlto {
 
-/// The slim modules of one link. Any thread. Their memory is less than that of
-/// the modules themselves, and lives as long as this.
+/// The slim modules of one link. Thread-safe. They take less memory than the
+/// modules themselves, and live as long as this object.
 class SlimImports {
 public:
-  /// \p Tasks are all that will ever be asked for. Modules of less than \p From
-  /// bytes aren't worth the time: it takes more of it than their bytes would.
+  /// \p Tasks are all tasks that import. Modules of less than \p From bytes
+  /// stay whole: slimming would take longer than sending them.
   explicit SlimImports(llvm::ArrayRef<Task> Tasks, size_t From = 0);
 
   struct Import {
     llvm::StringRef Bytes;
     bool IsWhole = false;
-    /// Its assembly (Bitcode/Assembly.h). A whole file is not looked into.
+    /// Whether its assembly may read files (Bitcode/Assembly.h). False for a
+    /// whole file, which isn't examined.
     bool MayReadFiles = false;
   };
 
-  /// Returns \p Module with what jobs import from it, or \p Whole, its file,
-  /// where it can't be slimmed or that would win nothing. Made when it is first
-  /// asked for; other modules aren't held up. The bytes of a module are the
-  /// same each time.
+  /// Returns \p Module reduced to what jobs import from it. Returns \p Whole,
+  /// its file, if slimming isn't possible or saves nothing. The first call
+  /// makes the result, without blocking calls for other modules. Each call
+  /// returns the same bytes.
   Import slim(const llvm::BitcodeModule &Module, llvm::StringRef Whole);
 
-  /// Makes what slim() will return, unless a thread has begun to: jobs that are
-  /// prepared side by side import from the same modules, and who waits for one
-  /// of them can make the next meanwhile.
+  /// Makes what slim() will return, unless a thread has begun to. Jobs that are
+  /// prepared side by side import from the same modules: instead of waiting for
+  /// one, a thread can make the next.
   void start(const llvm::BitcodeModule &Module, llvm::StringRef Whole);
 
-  /// Says in lines, for display, what became of the modules asked for.
+  /// Returns lines for display: how many modules were slimmed, and why the
+  /// others weren't.
   std::vector<std::string> describe() const;
 
 private:
@@ -69,12 +71,12 @@ private:
   const std::vector<Task> Tasks;
   const size_t From;
   std::once_flag Planned;
-  std::optional<ImportsByModule> Imported; // once one is slimmed
-  mutable std::mutex Mutex;                // guards what follows
+  std::optional<ImportsByModule> Imported; // set by plan()
+  mutable std::mutex Mutex;                // guards the following members
   llvm::StringMap<std::unique_ptr<Slice>> Slices;
   size_t NumSlim = 0, NumWhole = 0;       // modules
   uint64_t WholeBytes = 0, SlimBytes = 0; // of all of them
-  std::map<std::string, size_t> WhyWhole; // and how often
+  std::map<std::string, size_t> WhyWhole; // number of modules for each reason
 };
 
 } // namespace dtlto

@@ -12,10 +12,10 @@
 using namespace llvm;
 using namespace dtlto;
 
-// LLD takes about 100 bytes for each.
+// LLD uses about 100 bytes for each.
 static constexpr uint64_t MaxPartsOfLink = 1 << 17;
 
-// Modules of programs have 10 to 20 bytes for each instruction.
+// Program modules have 10 to 20 bytes for each instruction.
 static constexpr uint64_t MinInstructionBytes = 4;
 
 unsigned dtlto::maxTasksOfParts(const InputBuffers &Inputs, unsigned OfPart) {
@@ -26,16 +26,17 @@ unsigned dtlto::maxTasksOfParts(const InputBuffers &Inputs, unsigned OfPart) {
   return static_cast<unsigned>(std::min(MaxPartsOfLink, NumParts));
 }
 
-/// The option with which parts would make another program, or nothing.
+/// Returns the option with which parts would change the program's meaning, or
+/// "".
 std::string SplitPlan::whyWhole() const {
-  // The first program's profile knows functions by other names.
+  // The profile of the first program has the functions' original names.
   if (TheLink.Jobs.Conf.RunCSIRInstr || !TheLink.Jobs.Conf.CSIRProfile.empty())
     return "--lto-cs-profile-file";
   return TheLink.Process.Opts.KeepsWhole;
 }
 
-/// LLVM starts modules in an order that depends on the number of threads; parts
-/// are numbered in the order of the link.
+/// Numbers parts in the order of the link: LLVM starts modules in an order that
+/// depends on the number of threads.
 std::vector<Task> SplitPlan::apply(std::vector<Task> Tasks) {
   if (TheLink.Process.Opts.Split == 0)
     return Tasks;
@@ -76,9 +77,9 @@ std::vector<Task> SplitPlan::apply(std::vector<Task> Tasks) {
   return All;
 }
 
-/// Of all modules, also with --thinlto-single-module. Summaries are looked at
-/// once: in a large program they are nowhere near each other in memory. Those
-/// that are compiled whole are empty.
+/// Covers all modules, also with --thinlto-single-module. Reads each summary
+/// once, since the summaries of a large program are scattered in memory. The
+/// list of a module that must be compiled whole is empty.
 SplitPlan::FunctionSizes SplitPlan::functionSizes() const {
   FunctionSizes Sizes;
   for (const auto &[Module, Summaries] : TheLink.Jobs.Defined) {
@@ -101,9 +102,9 @@ SplitPlan::FunctionSizes SplitPlan::functionSizes() const {
   return Sizes;
 }
 
-/// Whether passes of the backend make \p F call what the thin link has named:
-/// the implementation of a virtual function, or a clone for cold memory. Parts
-/// give functions other names.
+/// Whether passes of the backend make \p F call a function that the thin link
+/// has named: the implementation of a virtual function, or a clone for cold
+/// memory. Parts rename functions.
 bool SplitPlan::isChangedByName(const FunctionSummary &F) const {
   const bool Devirtualized =
       !TheLink.Jobs.Index.typeIdCompatibleVtableMap().empty() &&
@@ -114,8 +115,9 @@ bool SplitPlan::isChangedByName(const FunctionSummary &F) const {
   return Devirtualized || !F.callsites().empty() || !F.allocs().empty();
 }
 
-/// A function is in one part, however large; \p Sizes are those of the module.
-/// \p Next is the number that a task would have now.
+/// Returns the number of parts. A function is in one part, however large;
+/// \p Sizes are those of the module's functions. \p Next is the next free task
+/// number.
 unsigned SplitPlan::numParts(const Task &T, ArrayRef<unsigned> Sizes,
                              unsigned OfPart, unsigned Next) {
   uint64_t Size = 0;
@@ -126,7 +128,7 @@ unsigned SplitPlan::numParts(const Task &T, ArrayRef<unsigned> Sizes,
        TheLink.Process.NumTasks + TheLink.Process.NumTasksOfParts - Next + 1});
   if (Count < 2)
     return 1;
-  // Names that parts share have it in them. No other module may have it.
+  // The hash is in the names that parts share, so no other module may have it.
   const ModuleHash &Hash = TheLink.Jobs.Index.getModuleHash(T.name());
   if (Hash != ModuleHash() && Hashes.insert(Hash).second)
     return static_cast<unsigned>(Count);
@@ -136,8 +138,8 @@ unsigned SplitPlan::numParts(const Task &T, ArrayRef<unsigned> Sizes,
   return 1;
 }
 
-/// LLVM calls hooks on all threads. A part is made once its module has
-/// imported; what --save-temps writes has the name of the part.
+/// Hooks run on all threads. A part is made after its module has imported;
+/// files of --save-temps have the part's name.
 void SplitPlan::installHooks() {
   TheLink.Jobs.HasPartHook = !TheLink.Jobs.Conf.PostImportModuleHook;
   for (auto Hook :

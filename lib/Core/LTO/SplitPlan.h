@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Depends on the inputs and options of the link alone: each link with the same
-// has the same parts. What is in a part, Compile/Partition.h says.
+// The parts depend only on the inputs and options of the link, so equal links
+// have equal parts. Compile/Partition.h defines what is in a part.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,12 +20,12 @@
 
 namespace dtlto {
 
-/// How many instructions a part has with --thinlto-dist-split=auto in a link of
-/// \p OfLink. Each part loads what its module imports, and optimizes copies of
-/// the module's small functions: parts of a large link that are as fine as
-/// those of a small one are mostly work done twice. Parts of a thousandth of
-/// the link keep a thousand slots busy. With more than four seconds of work in
-/// each, finer ones would cost little.
+/// The instructions of a part with --thinlto-dist-split=auto in a link of
+/// \p OfLink instructions. Each part loads what its module imports, and
+/// optimizes copies of the module's small functions: in a large link, parts as
+/// fine as those of a small one would mostly repeat work. Parts of a thousandth
+/// of the link keep a thousand slots busy. Parts stop growing at about four
+/// seconds of work, where finer ones cost little.
 constexpr unsigned autoPart(uint64_t OfLink) {
   unsigned Size = MinAutoPart;
   while (Size < 4 * MinAutoPart && OfLink / Size > 1000)
@@ -33,22 +33,22 @@ constexpr unsigned autoPart(uint64_t OfLink) {
   return Size;
 }
 
-/// The most tasks that parts may add to a link with \p Inputs, for which LLD
-/// makes room before anybody knows how many there will be.
+/// The most tasks that parts may add to a link with \p Inputs. LLD makes room
+/// for them before their number is known.
 unsigned maxTasksOfParts(const InputBuffers &Inputs, unsigned OfPart);
 
 class SplitPlan {
 public:
-  /// \p TheLink and what it refers to outlive this.
+  /// \p TheLink and what it refers to outlive this object.
   explicit SplitPlan(Link &TheLink)
       : TheLink(TheLink), Change(TheLink.Jobs.Conf) {}
 
-  /// Returns the tasks of parts in the place of those of long modules, and has
-  /// LLVM make parts of modules.
+  /// Replaces the tasks of long modules by tasks of parts, and makes LLVM
+  /// reduce the modules to parts.
   std::vector<Task> apply(std::vector<Task> Tasks);
 
 private:
-  /// By module, how many instructions each live function has.
+  /// For each module, the number of instructions of each live function.
   using FunctionSizes = llvm::StringMap<std::vector<unsigned>>;
 
   std::string whyWhole() const;
@@ -59,8 +59,8 @@ private:
   void installHooks();
 
   Link &TheLink;
-  llvm::DenseMap<unsigned, CompileSpec> Specs; // by the number of the task
-  std::set<llvm::ModuleHash> Hashes;           // of those that are split
+  llvm::DenseMap<unsigned, CompileSpec> Specs; // by task number
+  std::set<llvm::ModuleHash> Hashes;           // of split modules
   ConfigChange Change;
 };
 

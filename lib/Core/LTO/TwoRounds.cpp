@@ -56,10 +56,10 @@ void TwoRounds::keep(const Task &T, StringRef Optimized, bool IsHere,
     return;
   std::lock_guard<std::mutex> Lock(Mutex);
   if (!IsHere && Optimized.size() > RoomForIR) {
-    WantsIR = false; // of those to come
+    WantsIR = false; // from further jobs
     return;
   }
-  // The first stays: there may be two attempts, and equal.
+  // Keep the first: of two attempts, both results are equal.
   bool IsNew =
       (IsHere ? Own : Sent)
           .try_emplace(T.Number, MemoryBuffer::getMemBufferCopy(Optimized))
@@ -147,11 +147,12 @@ Error FirstRoundJobs::deliver(size_t J, const JobResult &R, const SideFiles &,
   return Out ? store(T, R.Object.bytes(), Out) : Error::success();
 }
 
-/// The entry \p Key; null if there is none, and then \p Out makes one.
+/// Returns the cache entry \p Key. If there is none, returns null and sets
+/// \p Out to a stream that creates it.
 Expected<std::unique_ptr<MemoryBuffer>>
 FirstRoundJobs::find(const Task &T, StringRef Key, AddStreamFn &Out) {
-  // The cache calls this at once if it has the entry. It also does so when an
-  // entry was made, when the result is not read.
+  // The cache calls this at once if it has the entry. It also does so after an
+  // entry was created; the result isn't read then.
   auto Found = std::make_shared<std::unique_ptr<MemoryBuffer>>();
   Expected<FileCache> Cache = localCache(
       "ThinLTO", "Thin", this->Cache.folder(),
@@ -167,7 +168,8 @@ FirstRoundJobs::find(const Task &T, StringRef Key, AddStreamFn &Out) {
   return std::move(*Found);
 }
 
-/// Whether \p Told is what the module of \p T could have told; then it is kept.
+/// Returns whether \p Told, from the cache, is valid codegen data of \p T's
+/// module; if so, keeps it.
 bool FirstRoundJobs::take(const Task &T, StringRef Told) {
   if (Error E = unpackSections(Told, T.name()).takeError()) {
     TheLink.Host.Msg.debug("module '" + T.name() +
@@ -179,8 +181,9 @@ bool FirstRoundJobs::take(const Task &T, StringRef Told) {
   return true;
 }
 
-/// Whether LLVM's own entries have what the module of \p T told; else they may
-/// be made, and the optimised module may be there.
+/// Returns whether LLVM's own entries have the codegen data of \p T's module.
+/// Otherwise, store() may create them. Keeps the optimised module if the cache
+/// has it.
 Expected<bool> FirstRoundJobs::askLLVM(const Task &T, StringRef Key) {
   Streams S;
   auto Object = find(T, Key, S.Object);
@@ -204,8 +207,8 @@ Expected<bool> FirstRoundJobs::askLLVM(const Task &T, StringRef Key) {
   return false;
 }
 
-/// As objects are, what the module of \p T told is under two keys. A hit is
-/// kept for the second round.
+/// Like objects, the codegen data of a module has two keys. A hit is kept for
+/// the second round.
 Error FirstRoundJobs::askCache(const Task &T, StringRef Key, bool IsSampled,
                                Event &E) {
   auto Hit = [&](bool IsOurs) {
@@ -253,8 +256,9 @@ static Error write(const AddStreamFn &To, const Task &T, StringRef Bytes) {
   return commitStream(**Stream);
 }
 
-/// Stores \p Told, what the module of \p T told: what was made of it here, or
-/// \p Told in \p Out, which askCache() gave.
+/// Stores the first round's result of \p T. If LLVM's own entries are missing
+/// and the module was compiled locally, creates these; otherwise stores \p Told
+/// in \p Out, which askCache() returned.
 Error FirstRoundJobs::store(const Task &T, StringRef Told,
                             const AddStreamFn &Out) {
   Streams S;
@@ -296,8 +300,8 @@ static Error runFirst(Link &TheLink, const std::vector<Task> &Tasks,
       .run();
 }
 
-/// All threads of the first round have ended when the second begins, since
-/// LLVM's code generation learns for the whole process.
+/// Waits until all threads of the first round have ended before it starts the
+/// second, since codegen data is global to the process.
 static Error runTwice(Link &TheLink, std::vector<Task> Tasks) {
   Messages &Msg = TheLink.Host.Msg;
   if (!TheLink.Process.Opts.KeepIR.empty())
@@ -347,7 +351,7 @@ lto::ThinBackend dtlto::createTwoRoundsBackend(Linker &TheLinker,
           FileCache Cache, LibFuncs Unavailable) {
         auto Backend = Make(Conf, CombinedIndex, Defined, std::move(AddStream),
                             std::move(Cache), std::move(Unavailable));
-        setCompilesTwice(true); // as the user said
+        setCompilesTwice(true); // restores the user's setting
         return Backend;
       },
       Parallelism);
@@ -355,11 +359,11 @@ lto::ThinBackend dtlto::createTwoRoundsBackend(Linker &TheLinker,
 
 Error dtlto::checkCodegenDataToUse() {
   std::string Path = codegenDataPath();
-  if (Path.empty() || Path == "-") // LLVM's for standard input
+  if (Path.empty() || Path == "-") // LLVM reads "-" as standard input
     return Error::success();
   auto File = MemoryBuffer::getFile(Path, /*IsText=*/false,
                                     /*RequiresNullTerminator=*/false);
-  // LLVM goes on without one that can't be opened.
+  // LLVM ignores a file that can't be opened.
   if (File)
     if (Error E = checkCodegenDataFile((*File)->getBuffer()))
       return failure("-mllvm -codegen-data-use-path=" + Path + ": " +

@@ -5,19 +5,18 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Each module is a job of the first round, whose result is what code generation
-// learns of the module, and of the second, which is given what was learnt of
-// all.
+// Each module is a job of both rounds. The first round's result is the module's
+// codegen data; the second round gets the merged data of all modules.
 //
-// What the first round makes is in LLVM's cache, too:
+// LLVM's cache also has the results of the first round:
 //
-// - LLVM's own entries, if the module was compiled here: the object and the
+// - LLVM's own entries, if the module was compiled locally: the object and the
 //   optimised module. Links without a plugin have and use the same.
-// - What the module told, and no more, under keys of our own: another machine
-//   sends nothing else. As with objects, one key is of what was made or
-//   compared here, another one of the rest.
+// - The module's codegen data alone, under keys of ours: other machines send
+//   nothing else. As with objects, one key is for data made or compared
+//   locally, another one for the rest.
 //
-// Not all of LLD's ports give LLVM the options that its keys are made of. Where
+// Some of LLD's ports don't give LLVM the options that its keys are made of. If
 // a key would be that of a link with one round, LLVM's entries aren't used.
 //
 //===----------------------------------------------------------------------===//
@@ -33,44 +32,45 @@
 
 namespace dtlto {
 
-/// Whether this process can generate code twice by a plugin's jobs.
+/// Whether plugin jobs can do both rounds of this process's code generation.
 bool canDistributeTwoRounds(const Linker &TheLinker);
 
-/// As createPluginThinBackend(), for a link that compiles each module twice
+/// Like createPluginThinBackend(), for a link that compiles each module twice
 /// (LLVM/CodegenData.h). Hides that from LLVM until the backend is made.
 llvm::lto::ThinBackend
 createTwoRoundsBackend(Linker &TheLinker, llvm::ThreadPoolStrategy Parallelism);
 
-/// Fails, naming the file, if LLVM's reader can't be trusted with what code
-/// generation is told to use (-codegen-data-use-path). Before LLVM reads it.
+/// Checks the codegen data that LLVM is told to use (-codegen-data-use-path).
+/// Fails, naming the file, if LLVM's reader isn't safe with it. Call this
+/// before LLVM reads the file.
 llvm::Error checkCodegenDataToUse();
 
-/// What a link knows between its rounds. The first round's optimised modules
-/// are the second one's input. Any thread, but where it says otherwise.
+/// The state of a link between its rounds. The optimised modules of the first
+/// round are the input of the second. Thread-safe, except where noted.
 class TwoRounds : public OptimizedModules {
 public:
-  /// \p TheLink outlives this. Modules that other machines send may take as
-  /// much memory as its jobs.
+  /// \p TheLink outlives this object. Modules from other machines are limited
+  /// to the memory of jobs in flight.
   explicit TwoRounds(const Link &TheLink);
 
-  /// Keeps a copy of \p Sections, what the module of \p T told
+  /// Keeps a copy of \p Sections, the codegen data of \p T's module
   /// (Bundle/CodegenData.h).
   void tell(const Task &T, llvm::StringRef Sections);
-  /// Keeps an optimised module of the cache. Nobody knows whether it can be
-  /// read, so it isn't sent.
+  /// Keeps an optimised module from the cache. It may be unreadable, so it
+  /// isn't sent.
   void keepCached(const Task &T, std::unique_ptr<llvm::MemoryBuffer> IR);
 
-  /// What the first round made of \p T in this process.
+  /// The first round's result of \p T, if made in this process.
   struct OwnResult {
     llvm::SmallVector<char, 0> Object;
-    llvm::StringRef IR; // lives as long as this
+    llvm::StringRef IR; // lives as long as the TwoRounds
   };
-  /// Returns it once, or nothing.
+  /// Returns the result of \p T once, then nothing.
   std::optional<OwnResult> takeOwn(const Task &T);
 
-  /// Between the rounds, when nothing of the first runs here any more: merges
-  /// what was told, and tells it to code generation in this process. Empty: no
-  /// module had anything to tell. What is returned lives as long as this.
+  /// Merges the codegen data, and passes it to code generation in this process.
+  /// Call this between the rounds, when no local compile runs. Returns an empty
+  /// file if no module had data. The result lives as long as this object.
   llvm::Expected<LearntData> merge();
 
   ModuleFile *forPlugin(const Task &T) override;
@@ -90,23 +90,22 @@ private:
     explicit IR(std::unique_ptr<llvm::MemoryBuffer> Bytes);
 
     std::unique_ptr<llvm::MemoryBuffer> Bytes;
-    ModuleFile File; // of these
+    ModuleFile File; // refers to Bytes
     bool IsCached = false;
   };
   using IRs = std::map<unsigned, IR>; // by task
 
   const Link &TheLink;
-  const bool KeepsObjects; // somebody has a cache
-  /// Code may be generated of what other machines sent here, too. That isn't so
-  /// if what is made here is compared with what others made, or goes into a
-  /// cache as ours.
+  const bool KeepsObjects; // because there is a cache
+  /// Whether local compiles may use modules from other machines. Not if local
+  /// results are compared with other machines' or cached as local ones.
   const bool UsesSentHere;
-  mutable std::mutex Mutex; // guards what follows
+  mutable std::mutex Mutex; // guards the following members
   uint64_t RoomForIR;
   bool WantsIR = true;
   IRs Own, Sent;
   // By task.
-  std::map<unsigned, std::pair<std::string, std::string>> Told; // and name
+  std::map<unsigned, std::pair<std::string, std::string>> Told; // with name
   std::map<unsigned, llvm::SmallVector<char, 0>> Objects;
   std::string Data;
 };
@@ -125,7 +124,8 @@ public:
                       const llvm::AddStreamFn &Out) override;
 
 private:
-  /// What LLVM's cache lacks of a task; null: it is there, or not wanted.
+  /// The streams that create LLVM's cache entries of a task; null if the entry
+  /// exists or isn't wanted.
   struct Streams {
     llvm::AddStreamFn Object, IR;
   };

@@ -1,4 +1,4 @@
-//===- Verifier.cpp - What the plugin made, and what we made --------------===//
+//===- Verifier.cpp - Compares results of the plugin with ours ------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,8 +16,8 @@ using namespace llvm;
 using namespace dtlto;
 
 Error Verifier::compare(const Task &T, const Made &There, StringRef Here) {
-  std::string Differs;  // what, and where
-  std::string NotSaved; // why not; empty: it is
+  std::string Differs;  // what differs, and where
+  std::string NotSaved; // why not; otherwise empty
   std::string Stem;
   auto Compare = [&](const Twine &What, StringRef Extension, StringRef Theirs,
                      StringRef Ours) {
@@ -34,8 +34,8 @@ Error Verifier::compare(const Task &T, const Made &There, StringRef Here) {
       NotSaved += (NotSaved.empty() ? "" : "; ") + toString(std::move(E));
   };
   Compare("the object", ".o", There.Object, Here);
-  // Ours has been written where it belongs. Remarks are not compared: LLVM 19's
-  // depend on addresses, and so are others in each run.
+  // Our own .dwo file is already in its place. Remarks are not compared: those
+  // of LLVM 19 depend on addresses, so they differ in each run.
   if (There.Outputs.Dwo) {
     StringRef Path = There.Side.Dwo;
     auto File = MemoryBuffer::getFile(Path, /*IsText=*/false,
@@ -61,12 +61,12 @@ Error Verifier::compare(const Task &T, const Made &There, StringRef Here) {
   return createStringError(inconvertibleErrorCode(), Text + saveJob(T, Stem));
 }
 
-/// For what somebody has to look at.
+/// Returns the folder for results that differ.
 std::string Verifier::folder() const {
   return folderForDifferences(TheLink.Process.Opts.OutputFile);
 }
 
-/// What the files of \p T begin with there.
+/// Returns the path of the files of \p T, up to the extension.
 std::string Verifier::stem(const Task &T) const {
   std::optional<std::string> Name = Names.encode(T.name());
   return folder() + "/" +
@@ -74,7 +74,7 @@ std::string Verifier::stem(const Task &T) const {
          T.Spec.suffix();
 }
 
-/// Saves the job, and says how to do it again.
+/// Saves the job, and returns the command that repeats it.
 std::string Verifier::saveJob(const Task &T, const std::string &Stem) {
   JobSaver Saver(TheLink.Jobs, folder(), Slim);
   if (Error E = Saver.save(T))

@@ -1,13 +1,12 @@
-//===- Verifier.h - What the plugin made, and what we made ------*- C++ -*-===//
+//===- Verifier.h - Compares results of the plugin with ours ----*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// For --thinlto-dist-verify. Where the results of a job differ, the link fails,
-// and both stay beside the output with the job itself, so that somebody can
-// find out why.
+// For --thinlto-dist-verify. If the results of a job differ, the link fails.
+// Both results and the job itself are saved next to the output for analysis.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,15 +19,15 @@
 
 namespace dtlto {
 
-/// Any thread.
+/// Compares the results of jobs. Thread-safe.
 class Verifier {
 public:
   Verifier(const Link &TheLink, const ModuleNames &Names, SlimImports *Slim)
       : TheLink(TheLink), Names(Names), Slim(Slim) {}
 
   /// Fails, with one line, if the object of \p T or its .dwo file differs from
-  /// \p Here and what was made here with it. What differs is removed from the
-  /// cache.
+  /// the local one (\p Here is the local object). Removes differing entries
+  /// from the cache.
   llvm::Error compare(const Task &T, const Made &There, llvm::StringRef Here);
 
 private:

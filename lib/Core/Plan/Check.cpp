@@ -1,14 +1,14 @@
-//===- Check.cpp - What must hold after each step -------------------------===//
+//===- Check.cpp - Invariants of a plan -----------------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// For the simulator and for tests: looks at everything, so it takes too long
-// for each step of a real link, but not for the end of one that hangs. Sums are
-// right by construction (JobTable.h), and what actions may do is checked by the
-// simulator's rules.
+// For the simulator, for tests, and for the end of a link that hangs. check()
+// looks at everything, which takes too long for each step of a real link.
+// JobTable.h keeps the sums correct by construction; the simulator checks what
+// actions may do.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@
 
 using namespace dtlto::plan;
 
-/// The rule of one job that doesn't hold, or null.
+/// Returns the invariant that \p J breaks, or null.
 static const char *brokenBy(const Job &J, const Options &O) {
   unsigned AtPlugin = 0, Here = 0;
   for (const Attempt *A : J.Attempts)
@@ -33,7 +33,7 @@ static const char *brokenBy(const Job &J, const Options &O) {
 }
 
 std::string Plan::check() const {
-  bool EndsHere = false; // a compile of a job that has its object
+  bool EndsHere = false; // a job that has its object is still being compiled
   for (JobId J = 0; J != Jobs.size(); ++J) {
     EndsHere |= Jobs[J].At == Stage::Held && !Jobs[J].IsProven &&
                 !Jobs[J].Attempts.empty();
@@ -49,7 +49,7 @@ std::string Plan::check() const {
     const Attempt &Next = **Jobs.in(State::Queued).begin();
     LocalThreads Copy = Local;
     Copy.beginStep();
-    // It may only wait for memory, or for a token that was asked for.
+    // The attempt may only wait for memory, or for a token that was requested.
     if (keepsOrderHere(Next) && (Copy.hasRoom(Jobs[Next]) || Copy.askToken()))
       return "job " + std::to_string(Next.Job) +
              ": waits for a thread, and one is idle";

@@ -1,4 +1,4 @@
-//===- Decide.cpp - What is done next -------------------------------------===//
+//===- Decide.cpp - The decisions of a step -------------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -9,8 +9,7 @@
 
 using namespace dtlto::plan;
 
-/// All that there is to do now. What one of these makes possible, those after
-/// it do.
+/// Decides all that can be done now. Each function may enable those after it.
 void Plan::decide() {
   Local.beginStep();
   checkDeadlines();
@@ -20,7 +19,7 @@ void Plan::decide() {
     offerMore();
     compileMore();
     shareMore();
-    prepareMore(); // what was begun locally has left its place
+    prepareMore(); // jobs that begin locally have left their places
     duplicateMore();
     if (Room.isBatchComplete()) {
       Room.BatchIsOpen = false;
@@ -59,7 +58,7 @@ void Plan::checkDeadlines() {
 //===----------------------------------------------------------------------===//
 
 void Plan::prepareMore() {
-  // Without a plugin, jobs are prepared as the local threads take them.
+  // Without a plugin, prepare jobs as the local threads take them.
   auto NumAhead = [this] {
     return Jobs.in(State::Preparing).size() + Jobs.in(State::Ready).size() +
            Jobs.in(State::Offered).size() + Jobs.in(State::Queued).size();
@@ -69,8 +68,8 @@ void Plan::prepareMore() {
                Plugin.IsDropped ? Cause::PluginGone : Cause::None);
 }
 
-/// Whether \p A overtakes no job before it that is still being prepared, or
-/// half of the memory is left for all of these, and slots for the long ones.
+/// Whether no job before \p A is still being prepared, or half of the memory is
+/// left for all of these, and slots for the long ones.
 bool Plan::keepsOrder(const Attempt &A) const {
   if (A.Kind != Kind::First)
     return true;
@@ -96,7 +95,7 @@ void Plan::offerMore() {
   if (Plugin.IsDropped)
     return;
   if (!Plugin.wasOpened()) {
-    // A job may want the plugin before one is ready for it.
+    // A job that is being prepared may want the plugin.
     bool IsEarly =
         (O.OpenAtOnce || OpenIsWanted) && !Jobs.in(State::Preparing).empty();
     if (Ready.empty() && !IsEarly)
@@ -126,8 +125,8 @@ void Plan::offerMore() {
 // Jobs for this machine, and duplicates
 //===----------------------------------------------------------------------===//
 
-/// Whether all jobs before \p A either can be compiled remotely, or wait in the
-/// local queue as well.
+/// Whether each job before \p A can be compiled remotely, or waits in the local
+/// queue as well.
 bool Plan::keepsOrderHere(const Attempt &A) const {
   auto HasBefore = [&](State S) {
     return !Jobs.in(S).empty() && (*Jobs.in(S).begin())->Job < A.Job;
@@ -193,7 +192,7 @@ void Plan::queryLoad() {
 }
 
 Time Plan::wakeUp() const {
-  // All that is under way ends with an event.
+  // An event ends all that is under way.
   if (!Plugin.isUp() || Do.hasFailed())
     return Never;
   Time At = std::min(Plugin.NextCheck, Share.nextLook());

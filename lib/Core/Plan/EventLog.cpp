@@ -13,7 +13,7 @@ using namespace dtlto::plan;
 template <typename T> static std::string printFields(const T &Line) {
   std::string Out;
   T Default;
-  // Both are visited at once.
+  // Iterate over both at once.
   std::vector<std::string> Defaults;
   forEachField(
       Default, [&](auto, auto &V) { Defaults.push_back(text(V)); }, Default);

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What went into a plan and what came out of it, one line for each event and
-// one for each action. The same events give the same actions, so that a log
-// shows what a plan did without the link that it was made for.
+// The inputs and outputs of a plan, one line for each event and each action.
+// Equal events give equal actions, so a log shows what a plan did without
+// repeating its link.
 //
 //   dtlto-event-log 7
 //   option cores 4
@@ -19,11 +19,11 @@
 //   0.001200000 Prepared attempt=1 bytes=4096
 //     Offer job=0 attempt=1
 //
-// Fields that have their default may be left out. A line that begins with '#'
-// is a comment. A log may end after any step, since links do as well.
+// Fields with their default value may be omitted. A line that begins with '#'
+// is a comment. A log may end after any step.
 //
-// The names and fields are for the linker, which writes logs, and for the
-// simulator, which reads them.
+// The linker writes logs, the simulator reads them; both use these names and
+// fields.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,12 +38,12 @@
 
 namespace dtlto::plan {
 
-/// What a log begins with; then printStep() for each step.
+/// Returns the head of a log; printStep() for each step follows.
 std::string printHeader(const Options &O, const std::vector<JobInfo> &Jobs);
-/// \p E: null for the start.
+/// \p E is null for the start.
 std::string printStep(Time Now, const Event *E,
                       const std::vector<Action> &Actions);
-std::string print(const Action &A); // a line without its end
+std::string print(const Action &A); // one line, without newline
 
 inline constexpr std::string_view Version = "dtlto-event-log 7";
 inline constexpr int64_t NsPerSecond = 1000000000;
@@ -88,7 +88,7 @@ inline constexpr std::string_view CauseNames[] = {
 static_assert(std::size(CauseNames) == size_t(Cause::LinkFailed) + 1);
 
 //===----------------------------------------------------------------------===//
-// What lines consist of, for writing and reading alike
+// The fields of a line, for writing and reading alike
 //===----------------------------------------------------------------------===//
 
 // Calls F(name, field) for each field.
@@ -173,7 +173,7 @@ constexpr void forEachField(ActionT &A, FnT F, const Action &) {
   F("proven", A.IsProven);
 }
 
-// A field that is added to a struct has to be listed above, too.
+// The assertions below fail if a new field isn't listed above.
 struct AnyValue {
   template <typename T> operator T() const;
 };
@@ -183,7 +183,7 @@ template <typename T, size_t... Is>
 struct TakesValues<T, std::index_sequence<Is...>,
                    std::void_t<decltype(T{(void(Is), AnyValue())...})>>
     : std::true_type {};
-/// The number of fields that the struct \p T has.
+/// The number of fields of the struct \p T.
 template <typename T, size_t Most = 64> constexpr size_t numFields() {
   if constexpr (TakesValues<T, std::make_index_sequence<Most>>::value)
     return Most;
@@ -203,7 +203,7 @@ template <typename T> constexpr size_t numListed() {
 }
 static_assert(numListed<Options>() == numFields<Options>());
 static_assert(numListed<Load>() == numFields<Load>());
-// All but What; an event's load is listed by its fields.
+// Without What. An event's load is listed field by field.
 static_assert(numListed<Action>() == numFields<Action>() - 1);
 static_assert(numListed<Event>() == numFields<Event>() - 2 + numFields<Load>());
 
@@ -228,7 +228,7 @@ inline bool namesJob(const Action &A) {
 // Values
 //===----------------------------------------------------------------------===//
 
-// Not by way of the locale, and a double is read as the very one that it was.
+// Independent of the locale; doubles are read back exactly.
 template <typename T> std::string number(T Value) {
   char Text[64];
   auto End = std::to_chars(Text, Text + sizeof(Text), Value).ptr;

@@ -12,12 +12,12 @@
 
 namespace dtlto::plan {
 
-using JobId = uint32_t;     // rank: 0 is started first
+using JobId = uint32_t;     // rank: 0 starts first
 using AttemptId = uint64_t; // unique in a link, from 1 on
 using WorkerId = uint32_t;  // the driver interns names; 0: unknown
 
 constexpr Time Never = Time::max();
-constexpr uint32_t Unknown = UINT32_MAX; // of a number in Load
+constexpr uint32_t Unknown = UINT32_MAX; // for numbers in Load
 
 inline double seconds(Time T) {
   return std::chrono::duration<double>(T).count();
@@ -28,62 +28,62 @@ inline Time fromSeconds(double S) {
 }
 
 struct JobInfo {
-  double Estimate = 0; // seconds, good for comparisons only
-  /// Local code generation writes files beside the object, so it must not run
-  /// beside another attempt.
+  double Estimate = 0; // in seconds, good for comparisons only
+  /// Local code generation writes files next to the object, so it must not run
+  /// at the same time as another attempt.
   bool HasSideFiles = false;
-  /// Of memory, that local code generation is expected to take.
+  /// The memory that local code generation is expected to use, in bytes.
   uint64_t BytesHere = 0;
 };
 
 enum class AttemptKind : uint8_t {
   First,
-  Retry,     // after an earlier one has failed
-  Duplicate, // beside one that takes long
-  Here,      // in this process, not by way of the plugin
+  Retry,     // after a failed attempt
+  Duplicate, // next to a slow attempt
+  Here,      // in this process, without the plugin
   Verify     // likewise, only to compare
 };
 
 enum class AttemptState : uint8_t {
-  Preparing, // a helper thread looks into the cache, or builds the job
+  Preparing, // a helper thread asks the cache, or builds the job
   Ready,     // for the plugin
-  Offered,   // submit() has been asked for
+  Offered,   // submit() was requested
   Accepted,  // the plugin has it
-  Queued,    // for a thread that compiles here
+  Queued,    // for a thread that compiles locally
   Compiling  // on such a thread
 };
 constexpr size_t NumAttemptStates = 6;
 
-/// Where the plugin says that an accepted job is.
+/// The state of an accepted job, as the plugin reports it.
 enum class PluginState : uint8_t { Queued, Sending, Running, Receiving };
 
-/// Why something came to pass: of events, what went wrong; of actions, what led
-/// to the decision.
+/// The reason of an event (what went wrong) or of an action (what led to the
+/// decision).
 enum class Cause : uint8_t {
   None,
   // An attempt has failed.
-  Compiler,       // the remote compiler said no
-  CompilerHere,   // the one in this process did
+  Compiler,       // the remote compiler reported an error
+  CompilerHere,   // the compiler in this process did
   Caller,         // the plugin doesn't accept the job
   Refused,        // submit() returned an error
-  Cancelled,      // by the plugin, without having been asked to
+  Cancelled,      // by the plugin, without a request
   Infrastructure, // the plugin or its workers
-  BadResult,      // what came back is no object, or one of another kind
+  BadResult,      // the result is no object, or not of the expected kind
   Timeout,        // no sign of life
   // An attempt is not needed any more.
   Overtaken, // by another one
-  // A job is compiled here.
+  // A job is compiled locally.
   NotExpressible, // on a remote compiler's command line
-  PluginFull,     // and it pays
-  TakenBack,      // it only waited at the plugin's
+  PluginFull,     // and compiling locally saves time
+  TakenBack,      // it only waited at the plugin
   PluginSilent,   // the plugin had begun no job, or its first object was late
-  Straggler,      // it takes long at the plugin's
-  Overdue,        // so long that it matters no more what is done twice
-  PluginGone,     // there is no plugin any more
+  Straggler,      // it takes long at the plugin
+  Overdue,        // so late that duplicate work doesn't matter any more
+  PluginGone,     // the plugin was dropped
   // The plugin is dropped.
   OpenFailed,
   PluginFailed, // it broke the ABI, or gave up
-  CallHangs,    // it doesn't come back from a call
+  CallHangs,    // a call does not return
   AlwaysBusy,
   // A job ends.
   Done,
@@ -91,90 +91,90 @@ enum class Cause : uint8_t {
   PrepareFailed,
   VerifyFailed,
   DeliverFailed,
-  LinkFailed // it wasn't begun, or not brought to an end
+  LinkFailed // it wasn't started or finished
 };
 
-/// The plugin's load, as far as decisions depend on it.
+/// The part of the plugin's load that decisions depend on.
 struct Load {
   uint32_t Slots = Unknown, Free = Unknown, Workers = Unknown, Local = 0;
 };
 
-/// What the driver saw. Only the fields that are named matter.
+/// What the driver saw. Only the fields that a kind names are valid.
 struct Event {
   enum Kind : uint8_t {
     Tick,         // CallSince
     OpenWanted,   // a job that is being prepared waits for the plugin
-    Opened,       // WantsBatches: it is told when it has all jobs
-    OpenFailed,   // IsArgumentWrong: by the user's mistake, so the
-                  // link fails
+    Opened,       // WantsBatches: the plugin is told when it has all jobs
+    OpenFailed,   // IsArgumentWrong: by the user's mistake, so the link fails
     PluginFailed, // it broke the ABI, or gave up
-    RoomChanged,  // it may have room again
+    RoomChanged,  // the plugin may have room again
     LoadKnown,    // TheLoad
-    TokenTaken,   // that TakeToken has asked for
-    // Of an attempt.
-    Prepared, // Bytes: of memory, while the plugin has it
-    CacheHit, // LLVM has the object; or, MustCompare, the driver has: another
-              // machine's, that is to be compared
-    PrepareFailed,  // in a way that fails the link
-    NotExpressible, // the job can't be compiled elsewhere
+    TokenTaken,   // as TakeToken requested
+    // Events of an attempt.
+    Prepared,       // Bytes: memory that the job uses until its result
+    CacheHit,       // LLVM has the object. MustCompare: the driver has it, from
+                    // another machine, for comparison
+    PrepareFailed,  // the link fails
+    NotExpressible, // the job can't be compiled remotely
     Accepted,
-    Busy,         // RoomSince: the plugin has told of room since
-    StateChanged, // State; Worker, if it is known. RanHere: it runs here, or if
-                  // it is queued, it waits for memory or a token
-    Alive,        // the plugin compiles it here
+    Busy,         // RoomSince: the plugin has reported room since
+    StateChanged, // State; Worker, if known. RanHere: it runs locally or, if it
+                  // is queued, waits for memory or a token
+    Alive,        // the plugin compiles it locally
     Succeeded,    // with a good object. Worker; Seconds, if RanHere; IsOurs:
-                  // this process has made the object. Bytes: of memory that it
-                  // took, for observers; 0: not known
+                  // this process made the object. Bytes: memory used, for
+                  // observers; 0: unknown
     Failed,       // Why; Worker
     CompiledHere, // Seconds
     CompileHereFailed,
-    // Of a job.
+    // Events of a job.
     Verified,
     VerifyFailed,
     Delivered,
     DeliverFailed,
-    Confirmed // Attempt: its object, which was refused, was made again
+    Confirmed // Attempt: compiling again gave the refused object
   };
   Kind What = Tick;
-  JobId Job = 0;         // of Verified and what follows
-  AttemptId Attempt = 0; // of what stands before, and of Confirmed
+  JobId Job = 0;         // of Verified and later kinds
+  AttemptId Attempt = 0; // of earlier kinds, and of Confirmed
   WorkerId Worker = 0;
   PluginState State = PluginState::Queued;
   Cause Why = Cause::None;
   bool IsArgumentWrong = false, MustCompare = false, RoomSince = false,
        IsOurs = false;
-  bool RanHere = false; // Succeeded: through local code generation
+  bool RanHere = false; // Succeeded: by local code generation
   bool WantsBatches = false;
   uint64_t Bytes = 0;
   double Seconds = 0;
-  Time CallSince = Never; // when the plugin was called that hasn't come back
+  Time CallSince = Never; // when the call that hasn't returned began
   Load TheLoad = {};
 };
 constexpr size_t NumEventKinds = Event::Confirmed + 1;
 
-/// What the driver is to do. Those marked * are decisions that only observers
-/// need.
+/// What the driver must do. Kinds marked * are decisions, for observers only.
 struct Action {
   enum Kind : uint8_t {
     Open,    // the plugin
     Prepare, // the attempt. ForPlugin; IsAgain: the cache was asked before;
-             // IsSampled: another machine's object in there is to be compared
-    Offer,   // the attempt to the plugin. Insist: though it was busy
-    CompleteBatch, // tell the plugin: it has all jobs that there are for it now
-    Cancel,    // the attempt, wherever it is; no more events of it matter. Why
-    StaysHere, // * the attempt is to be compiled here. Why
+             // IsSampled: a cached object from another machine is to be
+             // compared
+    Offer,   // the attempt to the plugin. Insist: although it was busy
+    CompleteBatch, // tell the plugin that it has all jobs for now
+    Cancel,      // the attempt, wherever it is; ignore its further events. Why
+    StaysHere,   // * the attempt is to be compiled locally. Why
     CompileHere, // the attempt
-    Won,         // * the attempt has made the job's object
-    Refute,      // tell the plugin: its result of the attempt was wrong. Why
+    Won,         // * the attempt made the job's object
+    Refute,      // tell the plugin that its result of the attempt was wrong.
+                 // Why
     Verify,      // compare the objects of Job's winner and of this attempt
-    Deliver,     // the object of the attempt. IsProven: this process has made
-                 // it, or an equal one
+    Deliver,     // the object of the attempt. IsProven: this process made it,
+                 // or an equal one
     QueryLoad,
     TakeToken,   // from the jobserver, as soon as it has one
     ReturnToken, // one of those that were taken
-    DropPlugin,  // no more calls but cancel() and close(). Why
-    EndJob,      // Why; for the last time that Job is named
-    FailLink,    // Why. Attempt, if there is one: whose failure is to blame
+    DropPlugin,  // no more calls except cancel() and close(). Why
+    EndJob,      // Why; the last action for Job
+    FailLink,    // Why. Attempt, if any: the one whose failure is to blame
     Close        // the plugin: all jobs have ended
   };
   Kind What = Open;
@@ -182,8 +182,8 @@ struct Action {
   AttemptId Attempt = 0;
   AttemptKind AKind = AttemptKind::First;
   Cause Why = Cause::None;
-  WorkerId Avoid = 0; // Prepare, StaysHere: has the job already, and takes
-                      // long; or failed to compile it
+  WorkerId Avoid = 0; // Prepare, StaysHere: the worker that has the job and is
+                      // slow, or failed to compile it
   bool ForPlugin = false, IsAgain = false, Insist = false;
   bool IsSampled = false, IsProven = false;
 };

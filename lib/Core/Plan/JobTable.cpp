@@ -49,7 +49,7 @@ Attempt &JobTable::own(const Attempt &A) {
 // Sums
 //===----------------------------------------------------------------------===//
 
-/// Adds what depends on where \p A is to the sums, or takes it from them.
+/// Adds \p A to the sums that depend on its state, or subtracts it.
 void JobTable::count(const Attempt &A, bool IsIn) {
   auto Sum = [IsIn](auto &N, auto By) {
     assert((IsIn || N >= By ||

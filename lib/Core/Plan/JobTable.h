@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// All jobs of a link with their attempts. Callers see constants: what a sum
-// depends on changes only by functions of the table, which keep the sums.
+// All jobs of a link with their attempts. Callers get const references: only
+// functions of the table change what a sum depends on, and update the sums.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,11 +22,11 @@
 
 namespace dtlto::plan {
 
-/// What no sum depends on.
+/// Fields that no sum depends on.
 struct AttemptNotes {
-  WorkerId Worker = 0; // that runs it, if it is known
-  Time Since = {};     // it was offered, then accepted
-  Time LastSign = {};  // of life
+  WorkerId Worker = 0; // that runs it; 0 if unknown
+  Time Since = {};     // when it was offered, then accepted
+  Time LastSign = {};  // last sign of life
   std::optional<Time> Running, Receiving;
 };
 
@@ -35,13 +35,13 @@ struct Attempt : AttemptNotes {
   JobId Job = 0;
   AttemptKind Kind = AttemptKind::First;
   AttemptState State = AttemptState::Preparing;
-  Cause Why = Cause::None; // it runs locally
-  /// The driver's thread can't be stopped; its result is not needed.
+  Cause Why = Cause::None; // why it runs locally
+  /// The driver's thread can't be stopped; its result is ignored.
   bool IsOrphan = false;
   bool IsTwice = false; // began next to another attempt, which still exists
-  uint64_t Bytes = 0;   // of memory, once it is prepared
+  uint64_t Bytes = 0;   // of memory, once prepared
   PluginState Reported = PluginState::Queued;
-  bool RunsHere = false; // the plugin's, but on this machine
+  bool RunsHere = false; // at the plugin, but on this machine
 
   bool isAtPlugin() const {
     return Kind != AttemptKind::Here && Kind != AttemptKind::Verify;
@@ -63,20 +63,20 @@ enum class Stage : uint8_t {
   Waiting,    // for its turn
   UnderWay,   // has attempts
   Verifying,  // the objects are being compared
-  Held,       // until all that are to be compared are
+  Held,       // until all comparisons are done
   Delivering, // the object goes to LLVM
   Ended
 };
 
-/// What no sum depends on.
+/// Fields that no sum depends on.
 struct JobNotes {
-  AttemptId Decisive = 0;  // how that attempt ended is how the job ends
+  AttemptId Decisive = 0;  // the attempt whose end decides the job's
   unsigned Duplicates = 0; // begun at the plugin
   bool IsCached = false;   // the cache had the object
-  bool IsSampled = false;  // is compared, wherever it was made
-  bool IsProven = false;   // this process has made the object, or an equal one
-  /// Attempts that failed as the job may (Compiler), or whose object was
-  /// refused and may be right (BadResult).
+  bool IsSampled = false;  // is compared, wherever it was compiled
+  bool IsProven = false;   // this process made the object, or an equal one
+  /// Attempts with a compile error that other compilers may not report
+  /// (Compiler), or whose object was refused and may be valid (BadResult).
   std::vector<std::pair<AttemptId, Cause>> Doubted;
 };
 
@@ -88,7 +88,7 @@ struct Job : JobNotes {
   bool IsLeft = true;                    // counts in SecondsLeft
 
   unsigned numLive() const; // attempts that may still make the object
-  bool hasHere() const;     // is compiled locally, or is going to be
+  bool hasHere() const;     // is compiled locally, or will be
 };
 
 struct JobSums {
@@ -96,17 +96,17 @@ struct JobSums {
   size_t NumEnded = 0, NumHeld = 0;
   size_t NumBusyThreads = 0; // that verify or deliver
   double SecondsInAll = 0;   // estimated
-  double SecondsLeft = 0;    // of jobs that aren't done or running locally
+  double SecondsLeft = 0;    // of jobs neither done nor running locally
   // Of attempts.
   size_t NumUnoffered = 0;         // before Accepted, except duplicates
   size_t NumPreparingHere = 0;     // to be compiled locally
-  uint64_t BytesPreparingHere = 0; // that these will take
-  size_t NumPluginHere = 0;        // the plugin's that run on this machine
-  uint64_t BytesHere = 0;          // of memory, of all that runs locally
+  uint64_t BytesPreparingHere = 0; // of memory that these will use
+  size_t NumPluginHere = 0;        // at the plugin, but on this machine
+  uint64_t BytesHere = 0;          // of memory, of all local compiles
   uint64_t BytesInFlight = 0;
-  size_t NumTwice = 0; // that are IsTwice
+  size_t NumTwice = 0; // with IsTwice
   double SecondsTwice = 0;
-  double SecondsInVain = 0; // of those that were, and were not faster
+  double SecondsInVain = 0; // of finished duplicates that were not faster
 };
 
 class JobTable {
@@ -125,7 +125,7 @@ public:
   const Job &operator[](const Attempt &A) const { return Jobs[A.Job]; }
   auto begin() const { return Jobs.begin(); }
   auto end() const { return Jobs.end(); }
-  /// Null if there is no such attempt, or not any more.
+  /// Returns null if there is no such attempt, or not any more.
   const Attempt *find(AttemptId Id) const;
   const AttemptSet &in(AttemptState S) const { return InState[size_t(S)]; }
   const JobSums &sums() const { return Sums; }
@@ -133,34 +133,35 @@ public:
   size_t numAtPlugin() const {
     return in(AttemptState::Offered).size() + in(AttemptState::Accepted).size();
   }
-  /// Jobs that are compiled locally, or will be without another decision.
+  /// The number of jobs that are compiled locally, or will be without another
+  /// decision.
   size_t numToCompile() const {
     return in(AttemptState::Compiling).size() +
            in(AttemptState::Queued).size() + Sums.NumPreparingHere;
   }
-  // The jobs that wait for their turn are those from First to Last - 1.
+  // The waiting jobs are those from First to Last - 1.
   bool hasWaiting() const { return FirstWaiting != EndWaiting; }
   JobId firstWaiting() const { return FirstWaiting; }
   JobId lastWaiting() const { return EndWaiting - 1; }
-  /// No job is left to give out, except duplicates.
+  /// Whether no job is left to give out, except duplicates.
   bool isGivenOut() const { return !hasWaiting() && Sums.NumUnoffered == 0; }
   bool hasEnded() const { return Sums.NumEnded == Jobs.size(); }
 
-  // Changes. An attempt that is given stays where it is in memory until it is
-  // removed.
+  // Changes. References to attempts stay valid until remove().
   const Attempt &add(JobId J, AttemptKind K, AttemptState S, Cause Why);
   void move(const Attempt &A, AttemptState To);
   void setPrepared(const Attempt &A, uint64_t Bytes);
   void retag(const Attempt &A, AttemptKind K, bool IsTwice);
   void report(const Attempt &A, PluginState State, bool RunsHere);
-  /// \p A, which is on a thread, is not needed any more.
+  /// Marks \p A, which is on a thread, as not needed any more.
   void orphan(const Attempt &A);
-  /// The work of \p A, if it was done twice, was in vain.
+  /// Counts the work of \p A as done in vain, if it was done twice.
   void noteInVain(const Attempt &A);
   void remove(const Attempt &A);
-  /// \p J is the first or last that waits for its turn, or doesn't wait.
+  /// Moves \p J to another stage. If it waits, it must be the first or last
+  /// one.
   void enter(JobId J, Stage To);
-  /// \p J is done or is running locally.
+  /// Subtracts \p J from SecondsLeft: it is done or runs locally.
   void take(JobId J);
 
   AttemptNotes &notes(const Attempt &A) { return own(A); }

@@ -13,21 +13,21 @@
 
 namespace dtlto::plan {
 
-/// Whether another job may be compiled locally. One always may; each that runs
-/// next to it needs memory and, in a build with a jobserver, a token.
+/// Decides whether another job may be compiled locally. One may always run.
+/// Each further one needs memory and, in a build with a jobserver, a token.
 class LocalThreads {
 public:
   LocalThreads(const Options &O, const JobTable &Jobs) : O(O), Jobs(Jobs) {}
 
-  /// The user's own number is kept, but one must be able to run.
+  /// The user's number is respected, except that one must be able to run.
   unsigned limit() const {
     return O.LocalJobs ? std::max(1u, *O.LocalJobs) : O.Cores;
   }
 
   void beginStep() { LacksToken = false; }
   /// Whether \p J has memory and a token after \p NumBefore others that will
-  /// take \p BytesBefore. If not, something runs locally whose end is an event,
-  /// or a token is asked for.
+  /// use \p BytesBefore. If not, either a local job is running whose end is an
+  /// event, or a token will be requested.
   bool hasRoom(const Job &J, size_t NumBefore = 0, uint64_t BytesBefore = 0) {
     size_t Num = numRunning() + NumBefore;
     if (Num == 0)
@@ -41,20 +41,22 @@ public:
   }
 
   size_t numTokens() const { return Tokens; }
-  /// Whether to ask for a token: one at a time.
+  /// Whether to request a token; only one request at a time.
   bool askToken() { return LacksToken && !std::exchange(IsAsked, true); }
   void takeToken() {
     IsAsked = false;
     ++Tokens;
   }
   void returnToken() { --Tokens; }
-  /// There is a token that no local job has, or is to have once it is prepared.
+  /// Whether there is a token that no job needs that is, or will be, compiled
+  /// locally.
   bool hasSpareToken() const {
     return Tokens != 0 && Tokens >= numRunning() + Jobs.sums().NumPreparingHere;
   }
 
 private:
-  /// The plugin's local jobs have their own tokens, but one has the linker's.
+  /// The plugin's local jobs have their own tokens, except one that uses the
+  /// linker's.
   size_t numRunning() const {
     return Jobs.in(AttemptState::Compiling).size() +
            (Jobs.sums().NumPluginHere != 0);
@@ -62,9 +64,9 @@ private:
 
   const Options &O;
   const JobTable &Jobs;
-  size_t Tokens = 0;       // that were taken
-  bool IsAsked = false;    // for one more
-  bool LacksToken = false; // in this step, a job could use one more
+  size_t Tokens = 0;       // taken so far
+  bool IsAsked = false;    // one more
+  bool LacksToken = false; // a job of this step could use one more
 };
 
 } // namespace dtlto::plan

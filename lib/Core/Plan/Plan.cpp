@@ -1,4 +1,4 @@
-//===- Plan.cpp - What events do to jobs ----------------------------------===//
+//===- Plan.cpp - How a plan handles events -------------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,8 +11,8 @@
 
 using namespace dtlto::plan;
 
-/// Chooses which jobs are compared: all sets of so many are equally likely. At
-/// least one, so that no link is too small for a percentage.
+/// Chooses the jobs to compare: all sets of that size are equally likely.
+/// Chooses at least one, however small the link.
 Plan::Plan(const std::vector<JobInfo> &Infos, const Options &Opts)
     : O(Opts), Jobs(Infos) {
   std::mt19937_64 Random(O.VerifySeed);
@@ -131,7 +131,7 @@ void Plan::react(const Event &E) {
     return Room.sawLoad(E.TheLoad);
   case Event::TokenTaken:
     Local.takeToken();
-    return Share.lookNow(); // for the straggler that may have wanted it
+    return Share.lookNow(); // for the straggler that may have needed it
   case Event::Verified:
   case Event::VerifyFailed:
   case Event::Delivered:
@@ -174,7 +174,7 @@ void Plan::reactOfJob(const Event &E) {
   default:
     break;
   }
-  // Confirmed: the object was not wrong.
+  // Confirmed: the object was valid.
   auto &Doubted = Jobs.notes(E.Job).Doubted;
   Doubted.erase(std::remove(Doubted.begin(), Doubted.end(),
                             std::pair(E.Attempt, Cause::BadResult)),
@@ -185,7 +185,7 @@ void Plan::reactOfJob(const Event &E) {
 // Events of attempts
 //===----------------------------------------------------------------------===//
 
-/// Only the thread of \p A is of interest.
+/// Only the end of \p A's thread matters.
 void Plan::reactOfOrphan(const Attempt &A, const Event &E) {
   bool IsPreparation = E.What == Event::Prepared || E.What == Event::CacheHit ||
                        E.What == Event::PrepareFailed ||
@@ -319,7 +319,7 @@ void Plan::onSucceeded(const Attempt &A, const Event &E) {
   Do.hold(J);
 }
 
-/// An attempt at the plugin has come to nothing.
+/// Handles the failure of an attempt at the plugin.
 void Plan::onFailed(const Attempt &A, Cause Why) {
   const JobId J = A.Job;
   const AttemptId Id = A.Id;
@@ -329,12 +329,12 @@ void Plan::onFailed(const Attempt &A, Cause Why) {
   if (IsDoubted)
     Doubted.push_back({Id, Why});
   Jobs.noteInVain(A);
-  // The same compiler would say the same again.
+  // The same compiler would fail again.
   if (Why == Cause::CompilerHere)
     return Do.endWith(A, Why);
   Do.remove(A);
-  // While another attempt is under way, this is no failure of the job. What is
-  // left alone counts as a try, and its work isn't done twice any more.
+  // While another attempt is under way, the job hasn't failed. A single
+  // remaining attempt counts as a try, and no longer as duplicate work.
   if (unsigned NumLive = Jobs[J].numLive()) {
     for (const Attempt *Other : Jobs[J].Attempts)
       if (Other->IsTwice && NumLive == 1)
@@ -342,7 +342,7 @@ void Plan::onFailed(const Attempt &A, Cause Why) {
                    /*IsTwice=*/false);
     return;
   }
-  // Not compiled locally, so another worker has to confirm it.
+  // Without a local compile, another worker has to confirm the error.
   bool IsRemoteWord = IsDoubted && !Plugin.mayFallBack();
   bool IsFirst = std::count_if(Doubted.begin(), Doubted.end(),
                                [=](auto &D) { return D.second == Why; }) == 1;

@@ -5,38 +5,36 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// All decisions about the jobs of a link, and nothing else: events and the time
-// go in, actions come out. There is no thread, lock, clock, file or message in
-// here, and nothing of LLVM, so that a test can put a link through any history,
-// and a log of events repeats the decisions of a link that went wrong.
+// Makes all decisions about the jobs of a link, and nothing else: events and
+// the time go in, actions come out. The plan uses no thread, lock, clock, file
+// or message, and nothing of LLVM. So a test can put a link through any
+// history, and a log of events reproduces the decisions of a failed link.
 //
-// A job is brought to its end by attempts. Each is at the plugin's or here:
+// A job is done by attempts. Each attempt is at the plugin or local:
 //
-//   at the plugin's:  Preparing -> Ready -> Offered -> Accepted -> (a result)
-//                                    |________| BUSY
-//   here:             [Preparing ->] Queued -> Compiling -> (an object)
+//   at the plugin:  Preparing -> Ready -> Offered -> Accepted -> (a result)
+//                                  |________| BUSY
+//   locally:        [Preparing ->] Queued -> Compiling -> (an object)
 //
-// Jobs are taken in falling order of cost; a job's number is its rank.
-// Preparing looks into LLVM's cache and builds what the plugin needs; only a
-// few jobs are prepared ahead of the plugin, so that memory follows what it has
-// room for. The first good result wins, and the other attempts are cancelled.
-// Then the object may be verified, and is delivered: at once, or if any are
-// verified, when all of them were and none differs. An attempt that fails
-// while no other is under way is tried once more if the infrastructure was to
-// blame, then compiled here, or fails the link, as the user chose.
+// Jobs are taken in descending order of cost; a job's number is its rank.
+// Preparing asks LLVM's cache and builds what the plugin needs. Only a few jobs
+// are prepared ahead of the plugin, which bounds memory. The first good result
+// wins, and the other attempts are cancelled. The object may then be verified.
+// It is delivered at once or, if any objects are verified, when all of these
+// are equal. If an attempt fails while no other is under way, the job is
+// retried if the infrastructure was to blame. Otherwise it is compiled locally,
+// or the link fails, as the user chose.
 //
-// A compile error is one worker's word. It is the module's once the compiler
-// here, or a second attempt at the plugin's, says so too. An object that was
-// refused may be as odd as its program: then it is made a second time with the
-// same bytes. Once there is an object, the plugin is told which of its workers
-// were wrong.
+// A compile error counts only if a second compiler confirms it: the local one,
+// or a second attempt at the plugin. A refused object may be valid if its
+// program is unusual: then a second compile makes the same bytes. Once there is
+// an object, the plugin is told which of its workers were wrong.
 //
 // JobTable has the jobs, their attempts and sums over them, PluginView and
-// PluginRoom what is known of the plugin, LocalThreads what may run locally.
-// Sharing decides which jobs run locally and which get a duplicate attempt;
-// Steps has what can be done with a job. The plan puts them together: Plan.cpp
-// has what events do, Decide.cpp what is done next, Check.cpp what must hold
-// after each step.
+// PluginRoom the known state of the plugin, LocalThreads the resources of local
+// jobs. Sharing decides which jobs run locally and which get a duplicate
+// attempt. Steps has the steps of a job. Plan connects them: Plan.cpp handles
+// events, Decide.cpp chooses the next steps, Check.cpp checks invariants.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,49 +50,49 @@ namespace dtlto::plan {
 /// The plan of one link. Belongs to one thread.
 class Plan {
 public:
-  /// \p Infos are in the order in which the jobs are to be started.
+  /// \p Infos are in the order in which the jobs should start.
   Plan(const std::vector<JobInfo> &Infos, const Options &O);
   Plan(const Plan &) = delete; // its parts refer to each other
 
-  /// Begins. Returns what has to be done first. Call once.
+  /// Begins. Returns the first actions. Call once.
   std::vector<Action> start(Time Now);
 
-  /// One step. Returns what has to be done after \p E. The same history gives
-  /// the same actions. Time never goes back. Events of attempts that have
-  /// ended, or never were, are ignored.
+  /// Handles \p E. Returns the actions that follow. Equal histories give equal
+  /// actions. Time never goes back. Events of unknown or finished attempts are
+  /// ignored.
   std::vector<Action> handle(Time Now, const Event &E);
 
-  /// When a Tick is due, if no event comes before; Never: only events matter.
+  /// When a Tick is due unless an event comes first; Never: only events matter.
   /// Later than the last step.
   Time wakeUp() const;
 
-  /// Whether nothing follows at once when an offer is accepted, or when the
-  /// plugin reports that a job has begun locally. Not where it has other
-  /// machines: their jobs take longer than a wake-up costs.
+  /// Whether an accepted offer, or a report that a job has begun locally,
+  /// causes no action at once. False if the plugin has other machines: their
+  /// jobs take longer than a wake-up costs.
   bool newsCanWait() const;
-  /// The same of so many results of jobs that ran locally by way of the plugin:
-  /// it has others for its slots, and the next are ready.
+  /// How many results of local jobs of the plugin can wait: it has other jobs
+  /// for its slots, and the next ones are ready.
   size_t numResultsThatCanWait() const;
 
-  /// Every job has ended, and no thread of the driver has anything to do.
+  /// Whether all jobs have ended, and all threads of the driver are idle.
   bool isDone() const;
 
   /// Whether events of this attempt still matter.
   bool isLive(AttemptId Id) const;
   /// The attempts that the plugin has accepted, the highest rank first.
   std::vector<AttemptId> accepted() const;
-  /// Whether the plugin could begin another job at once; false if that is
-  /// unknown, and true until it was asked.
+  /// Whether the plugin could begin another job at once; false if unknown, and
+  /// true until the first load query is answered.
   bool hasIdleSlots() const { return Room.hasIdleSlots(); }
-  /// The estimate from which on the link may have to wait for a job that begins
-  /// late: half of what each slot of the plugin, and each core that helps it,
-  /// still has to do.
+  /// The estimate above which a job that begins late may delay the link: half
+  /// of the remaining work of each slot of the plugin and each core that helps
+  /// it.
   double longFrom() const;
-  /// How many attempts and jobs wait for a thread of the driver.
+  /// The number of attempts and jobs that wait for a thread of the driver.
   size_t numOnThreads() const;
   bool hasFailed() const { return Do.hasFailed(); }
 
-  /// Empty, or the rule that doesn't hold. Every job and attempt is looked at.
+  /// Returns a broken invariant, or "". Looks at each job and attempt.
   std::string check() const;
 
 private:
@@ -103,7 +101,7 @@ private:
 
   void exclude(Time From, Time Lost);
 
-  // What events do (Plan.cpp).
+  // Handling events (Plan.cpp).
   void react(const Event &E);
   void reactOfJob(const Event &E);
   void reactOfOrphan(const Attempt &A, const Event &E);
@@ -117,7 +115,7 @@ private:
   void onFailed(const Attempt &A, Cause Why);
   void onCompiledHere(const Attempt &A, const Event &E);
 
-  // What is done next (Decide.cpp).
+  // Choosing the next steps (Decide.cpp).
   void decide();
   void checkDeadlines();
   void prepareMore();

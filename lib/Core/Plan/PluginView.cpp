@@ -1,4 +1,4 @@
-//===- PluginView.cpp - What is known of the plugin -----------------------===//
+//===- PluginView.cpp - The known state of the plugin ---------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,8 +11,8 @@ using namespace dtlto::plan;
 
 using State = AttemptState;
 
-// More often than a plugin's threads report room between a job's BUSY and that
-// answer's way to the plan.
+// More reports of room than plugin threads send while a BUSY answer is on its
+// way to the plan.
 static constexpr unsigned MaxBusyWithRoom = 100;
 
 //===----------------------------------------------------------------------===//
@@ -51,7 +51,7 @@ void PluginView::sawState(PluginState State, const Job &J) {
   if (State == PluginState::Queued)
     return;
   LastWork = Now;
-  // It has some time to return an object.
+  // The plugin has some time to return an object.
   double Estimate = J.Info.Estimate;
   if (!Due || Now + fromSeconds(Rates.slowAfter(Estimate)) < firstDue())
     Due = {Now, Estimate};
@@ -107,7 +107,7 @@ void PluginRoom::sawAccepted() {
 
 void PluginRoom::sawBusy(bool RoomSince) {
   OffersAhead = 0;
-  // One that reports room each time isn't asked without end.
+  // Don't retry without end if the plugin reports room each time.
   if (RoomSince && ++NumBusyWithRoom <= MaxBusyWithRoom)
     return;
   IsBusy = true;
@@ -150,7 +150,7 @@ double PluginRoom::laterSlots() const {
 bool PluginRoom::hasFreeSlots() const {
   if (TheLoad.Free == 0 || !hasSlots())
     return TheLoad.Free != 0;
-  // The load is from before: slots that have begun a job since aren't free.
+  // The load is outdated: slots that have begun a job since aren't free.
   const auto &Accepted = Jobs.in(State::Accepted);
   return std::count_if(Accepted.begin(), Accepted.end(), [](const Attempt *A) {
            return A->Reported != PluginState::Queued;
@@ -160,7 +160,7 @@ bool PluginRoom::hasFreeSlots() const {
 bool PluginRoom::hasIdleSlots() const {
   if (Plugin.IsDropped || O.KeepOrder)
     return false;
-  // The first jobs are prepared while the plugin is opened.
+  // The first jobs are prepared while the plugin opens.
   return !HasLoad || (Plugin.isOpen() && hasSlots() && !waitsForMemory() &&
                       Jobs.numAtPlugin() < slots());
 }
@@ -170,8 +170,8 @@ bool PluginRoom::waitsForMemory() const {
   return !Plugin.isSilent() && !Ready.empty() && lacksMemory(**Ready.begin());
 }
 
-/// A full plugin may only be asked whether it still is full; and in order, a
-/// job that comes back as BUSY must not be overtaken by the next.
+/// One if the plugin is full, to ask whether it still is, or in order: the next
+/// job must not overtake one that comes back as BUSY.
 size_t PluginRoom::maxOffers() const {
   bool OneByOne = Jobs.numAtPlugin() >= FullAt || O.KeepOrder;
   return OneByOne ? 1 : std::max(1u, OffersAhead);

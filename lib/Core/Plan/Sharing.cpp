@@ -1,4 +1,4 @@
-//===- Sharing.cpp - This machine's share, and stragglers -----------------===//
+//===- Sharing.cpp - The local share of jobs, and stragglers --------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,11 +17,11 @@ unsigned Sharing::localShare() const {
     return 0;
   if (O.LocalJobs)
     return *O.LocalJobs;
-  // Without fallback, the user wants to know that all is done remotely.
+  // Without fallback, the user wants all jobs to run remotely.
   if (!Plugin.mayFallBack() ||
       (Plugin.isOpen() && !Room.hasLoad() && !IsLate) || Room.isThisMachine())
     return 0;
-  // The linker itself has work to do while others compile.
+  // Leave cores to the linker itself while others compile.
   unsigned Taken = Room.load().Local;
   if (Jobs.numAtPlugin() != 0 && !Plugin.isSilent() && !IsLate)
     Taken += 1 + O.Cores / 8;
@@ -32,7 +32,7 @@ unsigned Sharing::localShare() const {
 // Whether a job begins locally
 //===----------------------------------------------------------------------===//
 
-/// Whether \p J could begin locally now. What must be compiled locally goes
+/// Whether \p J could begin locally now. Jobs that must be compiled locally go
 /// first.
 bool Sharing::mayBeginNow(const Job &J) {
   return Jobs.in(State::Queued).empty() &&
@@ -40,21 +40,21 @@ bool Sharing::mayBeginNow(const Job &J) {
                        Jobs.sums().BytesPreparingHere);
 }
 
-/// Whether \p J would be ready locally before the plugin is through with the
-/// rest.
+/// Whether \p J would end locally before the plugin ends the remaining work.
 bool Sharing::paysHere(const Job &J) const {
   if (Jobs.numAtPlugin() == 0 || IsLate)
     return true;
   double Rest = Jobs.sums().SecondsLeft * Rates.remote() / double(Room.slots());
   double Here = J.Info.Estimate * Rates.local();
   double Patience = seconds(O.Patience);
-  // A plugin that has had no result for so long is not as fast as it says.
+  // A plugin without a result for so long is slower than it claims.
   return Here <= Rest ||
          seconds(Plugin.Now - Plugin.LastResult) > std::max(Here, Patience) ||
          seconds(Plugin.silence()) > std::min(Here, Patience);
 }
 
-/// There is a core for \p J, but it doesn't pay yet.
+/// Notes that a core is free for \p J, but compiling it locally doesn't pay
+/// yet.
 void Sharing::recheckLater(const Job &J) {
   HereIsIdle = true;
   Time Now = Plugin.Now;
@@ -69,7 +69,7 @@ void Sharing::recheckLater(const Job &J) {
       std::min(NextLook, std::max(Pays, Now) + std::chrono::milliseconds(1));
 }
 
-/// Estimates are relied on here even if nothing was measured so far.
+/// Relies on estimates even before anything was measured.
 void Sharing::checkLate() {
   if (IsLate || Plugin.Now < NextLate || !Plugin.FirstOffer ||
       Plugin.IsDropped || !Plugin.mayFallBack() || O.LocalJobs)
@@ -92,7 +92,7 @@ void Sharing::checkLate() {
 }
 
 //===----------------------------------------------------------------------===//
-// The next job for this machine
+// The next local job
 //===----------------------------------------------------------------------===//
 
 void Sharing::beginStep() {
@@ -120,7 +120,7 @@ Sharing::MaybeDecision Sharing::next(unsigned Share) {
   if (!IsDead && Plugin.Now >= NextTake)
     if (const Attempt *Late = lateThere())
       return take(*Late);
-  // The ready ones are the more expensive.
+  // Ready jobs are more expensive than waiting ones.
   if (!IsDead && Jobs.hasWaiting())
     Ready = nullptr;
   JobId Id = Ready    ? Ready->Job
@@ -139,8 +139,8 @@ Sharing::MaybeDecision Sharing::next(unsigned Share) {
                   Plugin.isOpen() ? Cause::PluginFull : Cause::PluginSilent};
 }
 
-/// The longest or cheapest job that is ready for the plugin. Duplicates are not
-/// begun for this machine.
+/// Returns the longest or cheapest job that is ready for the plugin, or null.
+/// Skips duplicates, which never begin locally.
 const Attempt *Sharing::readyForHere(bool Longest) const {
   const auto &Ready = Jobs.in(State::Ready);
   auto IsIt = [](const Attempt *A) { return A->Kind != Kind::Duplicate; };
@@ -152,8 +152,7 @@ const Attempt *Sharing::readyForHere(bool Longest) const {
   return It == Ready.rend() ? nullptr : *It;
 }
 
-/// Begins the job of \p A locally, which is ready for the plugin, or waits
-/// there.
+/// Begins the job of \p A locally. \p A is ready for the plugin or waits there.
 Sharing::MaybeDecision Sharing::take(const Attempt &A) {
   if (!mayBeginNow(Jobs[A]))
     return std::nullopt;
@@ -163,8 +162,8 @@ Sharing::MaybeDecision Sharing::take(const Attempt &A) {
   return Decision{Decision::TakeBack, A.Job, Why, 0, &A};
 }
 
-/// Whether \p A only waits at the plugin. If no states are reported, it may
-/// well run.
+/// Whether \p A only waits at the plugin. False if the plugin reports no
+/// states: the job may be running.
 bool Sharing::onlyWaits(const Attempt &A, bool HasFreeSlots) const {
   return Plugin.ReportsStates && A.State == State::Accepted &&
          A.Reported == PluginState::Queued && !A.RunsHere &&
@@ -172,9 +171,9 @@ bool Sharing::onlyWaits(const Attempt &A, bool HasFreeSlots) const {
          (!HasFreeSlots || Plugin.Now - A.Since >= O.MaxWait);
 }
 
-/// The longest job that the plugin would end after all the rest, and that would
-/// be ready locally before. Needs a measured local rate, which the first cheap
-/// jobs provide.
+/// Returns the longest job that the plugin would end after all the rest, but
+/// that would end earlier locally. Needs a measured local rate, which the first
+/// cheap jobs provide.
 const Attempt *Sharing::lateThere() const {
   if (!Rates.hasLocal())
     return nullptr;
@@ -195,7 +194,7 @@ const Attempt *Sharing::lateThere() const {
   return nullptr;
 }
 
-/// Takes a job back that waits at the plugin.
+/// Takes back a job that waits at the plugin.
 Sharing::MaybeDecision Sharing::takeBack() {
   if (!Jobs.isGivenOut() || Plugin.Now < NextTake)
     return std::nullopt;
@@ -216,12 +215,12 @@ Sharing::MaybeDecision Sharing::takeBack() {
 }
 
 //===----------------------------------------------------------------------===//
-// What the plugin has, too
+// Jobs that the plugin has as well
 //===----------------------------------------------------------------------===//
 
-/// Begins a job locally that the plugin has, if it is silent or the link is
-/// late: the cheapest, or the longest if the plugin seems to be dead. The
-/// plugin keeps the job, since it may not report when jobs begin.
+/// Begins a job locally that the plugin has, if the plugin is silent or the
+/// link is late: the cheapest, or the longest if the plugin seems to be dead.
+/// The plugin keeps the job, since it may not report when jobs begin.
 Sharing::MaybeDecision Sharing::startSilent() {
   if (!Plugin.isSilent() && !IsLate)
     return std::nullopt;
@@ -239,7 +238,7 @@ Sharing::MaybeDecision Sharing::startSilent() {
       continue;
     }
     if (!IsLate && (Plugin.silence() < O.SilentPatience || !paysHere(J))) {
-      // Otherwise, jobs are looked through for stragglers.
+      // Otherwise, the search for stragglers looks again.
       if (!Plugin.Due)
         recheckLater(J);
       return std::nullopt;
@@ -253,7 +252,7 @@ Sharing::MaybeDecision Sharing::startSilent() {
   return std::nullopt;
 }
 
-/// Whether an attempt of \p J has not run for longer than expected.
+/// Whether an attempt of \p J is still within its expected time.
 bool Sharing::mayStillCome(const Job &J) const {
   return std::any_of(
       J.Attempts.begin(), J.Attempts.end(), [&](const Attempt *A) {
@@ -294,7 +293,7 @@ bool Sharing::isSlow(const Attempt &A) {
   if (A.RunsHere && A.Reported == PluginState::Queued)
     return false; // it waits for memory or a token
   double Limit = Rates.slowAfter(Jobs[A].Info.Estimate);
-  // One that only waits, for its inputs or for a slot, while others idle.
+  // The job waits for its inputs or for a slot while other slots are idle.
   if (Plugin.ReportsStates && !A.Running) {
     if (Room.load().Free == 0 && A.Reported == PluginState::Queued)
       return false;
@@ -304,7 +303,7 @@ bool Sharing::isSlow(const Attempt &A) {
   return Rates.isSlow(A, Took, Limit);
 }
 
-/// A plugin that has ended no job may have a machine that never will.
+/// Returns none before the plugin has ended a job: a machine may be frozen.
 std::vector<const Attempt *> Sharing::slowOnes() {
   std::vector<const Attempt *> Slow;
   if (!Rates.isKnown())
@@ -318,7 +317,7 @@ std::vector<const Attempt *> Sharing::slowOnes() {
                     }))
       Slow.push_back(A);
   }
-  // All have run for long; the largest of them will run on the longest.
+  // All have run for long; the largest will run longest.
   auto IsLarger = [this](const Attempt *A, const Attempt *B) {
     double CostA = Jobs[*A].Info.Estimate, CostB = Jobs[*B].Info.Estimate;
     return CostA != CostB ? CostA > CostB : JobTable::ByRank()(A, B);
@@ -327,9 +326,9 @@ std::vector<const Attempt *> Sharing::slowOnes() {
   return Slow;
 }
 
-/// Whether so much more may be done twice. One job at a time always may: of a
-/// few jobs, each is a large part, and of several that are stuck, each must
-/// have its turn.
+/// Whether this much more work may be done twice. One job at a time always may:
+/// among few jobs, each is a large share, and each of several stuck jobs must
+/// get its turn.
 bool Sharing::mayDoTwice(double Estimate) const {
   const JobSums &S = Jobs.sums();
   return S.NumTwice == 0 || S.SecondsTwice + S.SecondsInVain + Estimate <=
@@ -340,7 +339,7 @@ Sharing::MaybeDecision Sharing::helpFor(const Attempt &Slow, uint32_t &Free) {
   const Job &J = Jobs[Slow];
   bool MayTwice = O.DuplicatePercent != 0 && J.numLive() == 1 &&
                   mayDoTwice(J.Info.Estimate);
-  // One that is lost each time is not given to the plugin for ever.
+  // Limit the duplicates of a job that gets lost each time.
   if (MayTwice && Free != 0 && !Room.isFull() && !Room.lacksMemory(Slow) &&
       J.Duplicates < O.MaxTries) {
     --Free;

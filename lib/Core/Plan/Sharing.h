@@ -1,4 +1,4 @@
-//===- Sharing.h - This machine's share, and stragglers ---------*- C++ -*-===//
+//===- Sharing.h - The local share of jobs, and stragglers ------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,24 +6,23 @@
 //===----------------------------------------------------------------------===//
 //
 // A link finishes when its last job does. So while the plugin has no room, this
-// machine takes jobs: first from the cheap end of the order, which show how
-// fast it is, then the longest that the plugin would end after all the rest.
-// Next to a large farm these are cheap, too, next to a few slots they are not.
-// And once all jobs are given out,
+// machine takes jobs: first cheap ones, which show how fast it is, then the
+// longest that the plugin would end after all the rest. Those are cheap next to
+// a large farm, and long next to a few slots. Once all jobs are given out,
 //
-//   - jobs that only wait at the plugin are taken back, if they would be ready
-//     locally before the plugin is through;
+//   - jobs that only wait at the plugin are taken back if they would end
+//     earlier locally than at the plugin;
 //   - jobs that run for much longer than expected, or don't begin while slots
 //     are idle, get a duplicate attempt: remotely if the plugin has room,
 //     otherwise locally;
-//   - where too much would be done twice, they are still compiled locally:
-//     cores that are idle cost nothing, and machines may be frozen.
+//   - stragglers beyond the limit of duplicate work are still compiled locally:
+//     idle cores cost nothing, and machines may be frozen.
 //
-// Until a silent plugin (PluginView.h) has an object, the link goes on as if
-// there were no plugin: the linker uses all its cores, and compiles what the
-// plugin has, too. The first result wins. The same goes for a link that gets
-// late after the first results: it must not take more than about twice what it
-// takes on this machine alone.
+// Until a silent plugin (PluginView.h) returns an object, the link goes on as
+// if there were no plugin: the linker uses all its cores, and also compiles
+// what the plugin has. The first result wins. The same applies to a link that
+// gets late after its first results: it must not take more than about twice its
+// time on this machine alone.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,20 +34,20 @@
 
 namespace dtlto::plan {
 
-/// Decides, and changes nothing but when it looks again and which jobs were
-/// slow. The plan carries a decision out before it asks for the next.
+/// Decides only; its own state is when to look again and which jobs were slow.
+/// The plan carries out a decision before it asks for the next.
 class Sharing {
 public:
   struct Decision {
     enum Kind {
       PrepareHere, // Job, which waits for its turn
       TakeBack,    // Of: cancel it, and compile its job locally
-      CompileHere, // Job, which the plugin has, too
+      CompileHere, // Job, which the plugin has as well
       Duplicate    // Job: give it to the plugin once more
     } What;
     JobId Job;
     Cause Why = Cause::None;
-    WorkerId Slow = 0; // has the job already
+    WorkerId Slow = 0; // the worker that has the job
     const Attempt *Of = nullptr;
   };
   using MaybeDecision = std::optional<Decision>;
@@ -58,31 +57,32 @@ public:
       : O(O), Jobs(Jobs), Plugin(Plugin), Room(Room), Local(Local),
         Rates(Rates) {}
 
-  /// How many jobs may run locally in addition to the plugin's.
+  /// The number of jobs that may run locally in addition to the plugin's.
   unsigned localShare() const;
-  /// \p J must not be compiled locally while the plugin has it.
+  /// Whether \p J must not be compiled locally while the plugin has it.
   bool mustBeAlone(const Job &J) const {
     return J.Info.HasSideFiles || O.DuplicatePercent == 0;
   }
 
-  /// Once in a step, before next().
+  /// Called once in each step, before next().
   void beginStep();
-  /// The next job that is begun locally, if fewer than \p Share are.
+  /// Returns the next job to begin locally, if fewer than \p Share are begun.
   MaybeDecision next(unsigned Share);
 
-  /// Whether jobs are looked through for stragglers now; then not again for a
-  /// while.
+  /// Whether a search for stragglers is due; then not again for a while.
   bool takeLook();
-  /// The duplicates that would wait for room or memory. Each holds up its job,
-  /// which may be begun locally: there will be other stragglers, or it again.
+  /// The duplicates that would wait for room or memory. Drop them, so that
+  /// their jobs can begin locally: there will be other stragglers, or these
+  /// again.
   std::vector<const Attempt *> duplicatesThatWait() const;
-  /// The first attempts of all jobs that are slow. The longest job is first.
+  /// The first attempts of all slow jobs, the longest job first.
   std::vector<const Attempt *> slowOnes();
-  /// What \p Slow needs; \p Free slots of the plugin are left for duplicates.
+  /// Returns how to help \p Slow; \p Free slots of the plugin are left for
+  /// duplicates.
   MaybeDecision helpFor(const Attempt &Slow, uint32_t &Free);
 
   void lookNow() { NextLook = Plugin.Now; }
-  /// Never: only events matter.
+  /// When to look again; Never: only after an event.
   Time nextLook() const {
     bool Looks =
         HereIsIdle || (Jobs.isGivenOut() && Plugin.isOpen() && !O.KeepOrder);
@@ -113,12 +113,12 @@ private:
   LocalThreads &Local;
   Speeds &Rates;
 
-  // The link is looked at again, in order: whether it is late; whether a job
-  // pays locally, and for stragglers; for jobs to take from the plugin, which
-  // is NextLook if there was none.
+  // When to check again: whether the link is late; for stragglers and jobs to
+  // begin locally; for jobs to take from the plugin. NextTake is NextLook if
+  // there was none.
   Time NextLate = {}, NextLook = {}, NextTake = {};
-  bool IsLate = false;     // and remains so
-  bool HereIsIdle = false; // there are jobs, but they don't pay locally yet
+  bool IsLate = false;     // once set, stays set
+  bool HereIsIdle = false; // jobs exist, but don't pay locally yet
 };
 
 } // namespace dtlto::plan

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Estimates are only good for comparisons. What they are worth at the plugin
-// and locally is measured while the link runs.
+// Estimates are only good for comparisons. The link measures what they mean in
+// seconds, at the plugin and locally.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,8 +19,8 @@
 
 namespace dtlto::plan {
 
-/// The factor from estimated to real seconds: the median over the jobs so far,
-/// so that a slow machine among many makes no difference.
+/// The factor from estimated to real seconds: the median of all jobs so far, so
+/// that a slow machine among many makes no difference.
 class Rate {
 public:
   void add(double Estimate, double Actual) {
@@ -28,11 +28,10 @@ public:
       Ratios.push_back(Actual / Estimate);
   }
 
-  /// The number of jobs that were measured.
+  /// The number of measured jobs.
   size_t count() const { return Ratios.size(); }
 
-  /// 1 before the first job. Cheap: a median of thousands isn't made anew for
-  /// each of them.
+  /// 1 before the first job. Cheap: the median isn't recomputed for each job.
   double value() const {
     if (Ratios.empty())
       return 1;
@@ -53,12 +52,12 @@ private:
   mutable size_t CountOfMedian = 0;
 };
 
-/// What was measured, and what is expected because of it.
+/// Measured rates, and the expectations derived from them.
 class Speeds {
 public:
   explicit Speeds(const Options &O) : O(O) {}
 
-  /// A side that hasn't ended a job yet is taken to be as fast as the other.
+  /// A side without measurements counts as fast as the other.
   double remote() const {
     return Remote.count() ? Remote.value() : Local.value();
   }
@@ -66,31 +65,30 @@ public:
     return Local.count() ? Local.value() : Remote.value();
   }
   bool hasLocal() const { return Local.count() != 0; }
-  /// What is expected is known well enough to call a job slow.
+  /// Whether expectations are reliable enough to call a job slow.
   bool isKnown() const {
     return std::max(Remote.count(), Local.count()) >= O.MinMeasured;
   }
 
-  /// The seconds that a job should take at the plugin.
+  /// The expected seconds of a job at the plugin.
   double expected(const Job &J) const { return J.Info.Estimate * remote(); }
-  /// The seconds after which a job with \p Estimate is slow, counted from when
-  /// the plugin began it.
+  /// The seconds after its beginning at which a job with \p Estimate is slow.
   double slowAfter(double Estimate) const {
     double Expected = Estimate * remote();
     return std::max(O.SlowFactor * Expected, Expected + seconds(O.SlowExtra));
   }
-  /// The seconds after which a job that waits at the plugin is alone with that.
+  /// The seconds after which a waiting job at the plugin counts as stuck.
   double longWait() const {
     return std::max(seconds(O.MaxWait), O.LongWaitFactor * Waits.value());
   }
 
-  /// A job at the plugin has waited for its slot.
+  /// Records how long a job at the plugin waited for its slot.
   void began(Time Waited) { Waits.add(1, seconds(Waited)); }
-  /// A job with \p Estimate took \p Seconds on this machine.
+  /// Records that a job with \p Estimate took \p Seconds on this machine.
   void endedHere(double Estimate, double Seconds) {
     Local.add(Estimate, Seconds);
   }
-  /// \p A had a good result at the plugin.
+  /// Records that \p A had a good result at the plugin.
   void ended(const Attempt &A, const Job &J, Time Now) {
     Time End = A.Receiving.value_or(Now);
     double Took = seconds(End - A.Running.value_or(A.Since));
@@ -100,8 +98,8 @@ public:
     Remote.add(J.Info.Estimate, Took);
   }
 
-  /// Whether \p A, which has taken \p Took seconds, takes longer than \p Limit,
-  /// or its worker has other jobs that do.
+  /// Whether \p A, after \p Took seconds, takes longer than \p Limit, or its
+  /// worker has other jobs that do.
   bool isSlow(const Attempt &A, double Took, double Limit) {
     if (Took > Limit) {
       if (Slow.insert(A.Id).second && A.Worker)
@@ -115,10 +113,10 @@ public:
 
 private:
   const Options &O;
-  Rate Remote, Local;                     // of the estimates
+  Rate Remote, Local;                     // from estimates to seconds
   Rate Waits;                             // seconds from acceptance to running
-  std::map<WorkerId, unsigned> NumSlowOn; // slow jobs
-  std::set<AttemptId> Slow;               // that count in NumSlowOn
+  std::map<WorkerId, unsigned> NumSlowOn; // number of slow jobs
+  std::set<AttemptId> Slow;               // those in NumSlowOn
 };
 
 } // namespace dtlto::plan

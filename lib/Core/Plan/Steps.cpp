@@ -82,7 +82,7 @@ void Steps::cancelAll(JobId J, Cause Why) {
 }
 
 void Steps::remove(const Attempt &A) {
-  // Others of the build may have the next token sooner.
+  // Another process of the build may get the next token sooner.
   if (A.State == State::Compiling && Local.numTokens() != 0) {
     Local.returnToken();
     act(Action::ReturnToken);
@@ -114,7 +114,7 @@ void Steps::win(const Attempt &A) {
 void Steps::compare(const Attempt &A) {
   HasCompared = true;
   const JobId J = A.Job;
-  // It may be compiled locally already: then that object is compared.
+  // If the job is already being compiled locally, compare that object.
   bool IsHere = false;
   for (const Attempt *Other : Jobs[J].Attempts)
     if (Other != &A && !Other->isAtPlugin()) {
@@ -148,7 +148,7 @@ void Steps::verified(JobId J, bool IsEqual) {
     return hold(J);
   }
   HasDifference = true;
-  // An object from a cache is none of the plugin's.
+  // A cached object isn't the plugin's result.
   if (!Jobs[J].IsCached)
     refute(J, Jobs[J].Decisive, Cause::VerifyFailed);
   endJob(J, Cause::VerifyFailed);
@@ -165,8 +165,8 @@ void Steps::deliver(JobId J) {
   act(Action::Deliver, J, Jobs[J].Decisive).IsProven = Jobs[J].IsProven;
 }
 
-/// When those of the sample were all made locally, another's object is
-/// compared. False if there is none.
+/// Compares one of the held objects if the whole sample was made locally.
+/// Returns false if there is none to compare or to wait for.
 bool Steps::compareAHeldOne() {
   if (O.VerifyPercent == 0 || HasCompared || Failing || HasDifference)
     return false;
@@ -174,7 +174,7 @@ bool Steps::compareAHeldOne() {
   for (JobId J = JobId(Jobs.size()); J-- != 0;) {
     if (Jobs[J].At != Stage::Held || Jobs[J].IsProven)
       continue;
-    // A compile that came too late is about to end.
+    // Wait for the end of a local compile that lost.
     if (Jobs[J].hasHere()) {
       MustWait = true;
       continue;

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What can be done with a job, from its preparation to its end, at the plugin
-// or locally. Each step changes the table, and adds the actions that carry it
-// out. The plan decides which step is next.
+// The steps of a job, from its preparation to its end, at the plugin or
+// locally. Each step changes the table, and adds the actions that carry it out.
+// The plan chooses the next step.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,48 +33,49 @@ public:
   bool hasCompared() const { return HasCompared; }
 
   // A job begins.
-  /// The first preparation of \p J.
+  /// Prepares \p J for the first time.
   void prepare(JobId J, bool ForPlugin, Cause Why);
-  /// Gives the plugin \p J once more.
+  /// Gives \p J to the plugin once more.
   void prepareAgain(JobId J, AttemptKind K, WorkerId Avoid);
-  /// \p J was prepared, and is to be compiled locally when there is a thread.
+  /// Queues \p J, which is prepared, for a local thread.
   const Attempt &compileHere(JobId J, Cause Why, WorkerId Slow = 0);
-  /// \p A has its thread.
+  /// Starts \p A on a local thread.
   void compile(const Attempt &A);
-  /// The plugin can't do \p J, as \p Failed has shown.
+  /// Handles a job that the plugin can't do, as attempt \p Failed has shown.
   void fallBack(JobId J, AttemptId Failed, Cause Why);
 
   // An attempt ends.
-  /// \p A is not needed any more. If a thread works on it, it stays until the
-  /// thread comes back.
+  /// Cancels \p A. If a thread works on it, it stays in the table until the
+  /// thread is done.
   void cancel(const Attempt &A, Cause Why);
   void cancelAll(JobId J, Cause Why);
   void remove(const Attempt &A);
   /// Cancels \p A, a duplicate that finds no room, and doesn't count it.
   void dropDuplicate(const Attempt &A);
-  /// \p A has the job's object. The job's other attempts are cancelled, except
-  /// one that is to be compared with it.
+  /// \p A has the job's object. Cancels the job's other attempts, except one
+  /// whose object is to be compared.
   void win(const Attempt &A);
-  /// The object of \p A wins if it is equal to one that is made locally.
+  /// \p A has an object that wins if it equals one that is compiled locally.
   void compare(const Attempt &A);
-  /// The result of \p Wrong was not good.
+  /// Tells the plugin that the result of \p Wrong was bad.
   void refute(JobId J, AttemptId Wrong, Cause Why);
 
   // A job ends.
-  /// The object of \p J is good. But where one differs, all others are suspect:
-  /// if any are compared, none is delivered before.
+  /// \p J has a good object. If any objects are compared, holds it until all
+  /// these are equal: if one differs, all others are suspect.
   void hold(JobId J);
-  /// Delivers what is held once nothing is left to compare.
+  /// Delivers held objects once nothing is left to compare.
   void deliverHeld();
   void verify(const Attempt &A);
-  /// The object of \p J is \p IsEqual to the one that was made locally.
+  /// Handles the comparison: whether the object of \p J is \p IsEqual to the
+  /// local one.
   void verified(JobId J, bool IsEqual);
   void endJob(JobId J, Cause Why);
-  /// How \p A ends is how its job does.
+  /// Ends \p A and with it its job.
   void endWith(const Attempt &A, Cause Why);
 
   // The link ends.
-  /// Nothing more is started; what a thread works on is waited for.
+  /// Fails the link: starts nothing more, but waits for running threads.
   void failLink(JobId Blamed, AttemptId Failed, Cause Why);
   void dropPlugin(Cause Why);
 
@@ -88,7 +89,7 @@ private:
   LocalThreads &Local;
   std::vector<Action> Actions;                     // of this step
   bool Failing = false;                            // the link has failed
-  bool HasCompared = false, HasDifference = false; // any object
+  bool HasCompared = false, HasDifference = false; // of any object
 };
 
 } // namespace dtlto::plan

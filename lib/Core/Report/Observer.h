@@ -14,69 +14,69 @@
 
 namespace dtlto {
 
-/// What is known of a job before the link.
+/// Facts about a job that are known before the link.
 struct JobFacts {
   std::string Name;    // of the module, for messages
-  std::string Title;   // the same with the part, for people
+  std::string Title;   // for display, with the part
   std::string CostKey; // CostHistory.h
-  unsigned Number = 0; // in the order of the link
-  // Bytes of bitcode: to compile, and those that are only loaded with them.
+  unsigned Number = 0; // in link order
+  // Bytes of bitcode: to compile, and only loaded with them.
   uint64_t Size = 0, SizeBeside = 0;
-  size_t ImportWork = 0; // as importWork() in LLVM/Index.h
+  size_t ImportWork = 0; // see importWork() in LLVM/Index.h
   double Seconds = 0;    // estimated by LinkRun; good for comparisons
 };
 
-/// One step of the plan, and what the plan doesn't know of it. Valid during the
-/// call.
+/// One step of the plan, with details that the plan doesn't know. Valid during
+/// the call.
 struct Step {
   plan::Time Now = {};
   const plan::Event *E = nullptr; // null: the first step
   llvm::ArrayRef<plan::Action> Actions;
   plan::JobId Job = 0; // of the event's attempt, if it has one
-  /// What was said: by the compiler, with its newlines, or by the plugin.
+  /// Text of the compiler, with its newlines, or of the plugin.
   llvm::StringRef Said;
   /// The compiler's errors, as far as they could be separated, and its other
   /// messages.
   llvm::ArrayRef<std::string> Errors;
   llvm::ArrayRef<CompilerMessage> Messages;
-  /// What went wrong, one line.
+  /// The reason of a failure, in one line.
   llvm::StringRef Why;
   const dtlto_load *Load = nullptr;     // LoadKnown
-  llvm::ArrayRef<PluginNumber> Numbers; // of a result, that the plugin reported
+  llvm::ArrayRef<PluginNumber> Numbers; // of a result, from the plugin
   int32_t Status = 0;                   // of a result, DTLTO_...
   uint32_t State = 0;                   // StateChanged, DTLTO_STATE_...
-  /// A thread of ours was through at this time, and had spent these seconds.
+  /// When a thread of ours ended its work, and how many seconds the work took.
   Clock::time_point Ended = {};
   double Seconds = 0;
 };
 
-/// What observers may know of a link besides its steps.
+/// Facts about a link that observers can query besides its steps.
 class LinkFacts {
 public:
   virtual ~LinkFacts() = default;
   virtual size_t numJobs() const = 0;
   virtual const JobFacts &facts(plan::JobId J) const = 0;
-  /// Empty: not known.
+  /// Empty if unknown.
   virtual llvm::StringRef workerName(plan::WorkerId W) const = 0;
   virtual plan::WorkerId workerOf(plan::AttemptId A) const = 0;
   virtual bool hasFailed() const = 0;
   /// The job while it is being offered to the plugin; otherwise null.
   virtual const BuiltJob *built(plan::AttemptId A) const = 0;
-  /// In bytes, while the object is being delivered; otherwise 0.
+  /// The size in bytes while the object is being delivered; otherwise 0.
   virtual uint64_t objectSize(plan::AttemptId A) const = 0;
-  /// Whether the user was shown errors.
+  /// Whether errors were shown to the user.
   virtual bool hasErrors() const = 0;
-  /// Of the session, once it is closed.
+  /// The numbers of the session; complete once it is closed.
   virtual llvm::ArrayRef<PluginNumber> pluginNumbers() const = 0;
 };
 
 /// Sees each step of a link before its actions are performed, on the thread of
-/// LinkRun::run(). It changes nothing of the link.
+/// LinkRun::run(). Must not change the link.
 class Observer {
 public:
   virtual ~Observer() = default;
   virtual void saw(const Step &S) = 0;
-  /// Every job and every thread has ended. The last call.
+  /// Called last, after all jobs and threads have ended.
   virtual void finish() {}
   /// When tick() should be called.
   virtual Clock::time_point due() const { return Clock::time_point::max(); }

@@ -15,7 +15,7 @@ using namespace dtlto;
 
 StatusLine::~StatusLine() = default;
 
-/// Back to the first column, and erase to the end of the line.
+/// Moves to the first column, and erases to the end of the line.
 static constexpr StringLiteral Erase = "\r\x1b[K";
 
 void StatusLine::takeAway() {
@@ -30,7 +30,7 @@ void StatusLine::show(StringRef Line) {
     return;
   if (Line.empty())
     return takeAway();
-  // In one piece, so that it doesn't flicker.
+  // Write in one piece, to avoid flicker.
   Below << (Twine(Erase) + Line).str();
   Shown = Line.str();
 }
@@ -53,14 +53,14 @@ void StatusLine::write_impl(const char *Ptr, size_t Size) {
 std::optional<unsigned> dtlto::terminalColumns() {
   if (!sys::Process::StandardErrIsDisplayed())
     return std::nullopt;
-  // LLVM would only ask the environment.
+  // LLVM would only read the environment.
   return terminalWidth();
 }
 
 void PlainMessages::emit(MessageLevel Level, const Twine &Text) {
   if (Level == MessageLevel::Debug && !Verbose)
     return;
-  // In one piece: others write there, too.
+  // Write in one piece: other processes may write there as well.
   std::string Line;
   raw_string_ostream OS(Line);
   auto Begin = [&](StringRef Kind, HighlightColor Color) {
@@ -88,7 +88,7 @@ void PlainMessages::emit(MessageLevel Level, const Twine &Text) {
   case MessageLevel::Text:
     break;
   }
-  // A compiler's messages are not ours.
+  // A compiler's messages get no prefix.
   if (Level < MessageLevel::Diagnostic)
     OS << Prefix;
   OS << Text << '\n';

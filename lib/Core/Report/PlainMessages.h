@@ -14,19 +14,19 @@
 
 namespace dtlto {
 
-/// The standard error output as LLD gets it while there may be a progress line
-/// on it: what LLD writes takes that line away first, and the line comes back
-/// only where a line of LLD's has ended. Any thread.
+/// LLD's standard error while there may be a progress line on it: LLD's output
+/// first removes that line, which returns only after a complete line of LLD's.
+/// Thread-safe.
 class StatusLine : public llvm::raw_ostream {
 public:
-  /// \p Below has no buffer and outlives this.
+  /// \p Below has no buffer and outlives this object.
   explicit StatusLine(llvm::raw_ostream &Below)
       : raw_ostream(/*unbuffered=*/true), Below(Below) {}
   ~StatusLine() override;
 
-  /// Shows \p Line in the place of the one before; an empty one takes it away.
+  /// Replaces the progress line by \p Line; an empty one removes it.
   void show(llvm::StringRef Line);
-  /// Writes \p Line as one that stays.
+  /// Writes \p Line as permanent output.
   void write(llvm::StringRef Line);
 
   bool is_displayed() const override { return Below.is_displayed(); }
@@ -38,20 +38,20 @@ private:
   void takeAway();
 
   llvm::raw_ostream &Below;
-  std::mutex Mutex;        // guards what follows
-  std::string Shown;       // empty: none
-  bool AtLineStart = true; // but for what is shown
+  std::mutex Mutex;        // guards the following members
+  std::string Shown;       // empty if none
+  bool AtLineStart = true; // apart from the progress line
 };
 
-/// The width of the terminal that standard error is; 0 if it is unknown.
-/// Nothing: it is no terminal.
+/// Returns the width of the terminal on standard error; 0 if unknown. Returns
+/// nothing if standard error isn't a terminal.
 std::optional<unsigned> terminalColumns();
 
-/// Shows messages as LLD's error handler does.
+/// Shows messages like LLD's error handler.
 class PlainMessages : public Messages {
 public:
-  /// \p Errors is where they go. Each begins with \p Program, its level and
-  /// \p Prefix. \p IsDumb: lines can't be overwritten, even on a terminal.
+  /// Writes messages to \p Errors. Each begins with \p Program, its level and
+  /// \p Prefix. With \p IsDumb, lines can't be overwritten, even on a terminal.
   PlainMessages(StatusLine &Errors, llvm::StringRef Program,
                 llvm::StringRef Prefix, bool Verbose, bool IsDumb = true)
       : Errors(Errors), Program(Program.str()), Prefix(Prefix.str()),

@@ -1,4 +1,4 @@
-//===- Progress.cpp - The line that shows how far the link is -------------===//
+//===- Progress.cpp - The line that shows a link's progress ---------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,9 +16,9 @@ using namespace llvm;
 using namespace dtlto;
 using namespace std::chrono_literals;
 
-// Limits redraws, since a terminal may be at the other end of a slow line.
+// Limits redraws, since a terminal may have a slow connection.
 static constexpr std::chrono::milliseconds Interval = 50ms;
-// The status may have times, so a line is also redrawn without changes.
+// Redraws a line without changes, since the status may have times.
 static constexpr std::chrono::seconds RedrawInterval = 1s;
 
 static constexpr StringLiteral Placeholders = "strpufocewEWP%";
@@ -46,7 +46,7 @@ static std::string decimal(double N, int Digits) {
   return Text;
 }
 
-/// Three columns at least, so that what comes after doesn't move.
+/// At least three columns, so that the rest of the line doesn't move.
 static std::string percent(double Part) {
   std::string Text;
   raw_string_ostream(Text) << llvm::format("%3d%%",
@@ -103,7 +103,7 @@ void Progress::finished(StringRef Name, StringRef Worker, double JobWork,
   ++NumFinished;
   WorkDone += JobWork;
   Ends.push_back(S.Now());
-  // One for each that can end at the same time, and the one before them.
+  // One for each job that can run at the same time, and one more.
   while (Ends.size() > MaxRunning + 1)
     Ends.pop_front();
   change(Name, Worker, /*IsEnd=*/true);
@@ -112,7 +112,7 @@ void Progress::finished(StringRef Name, StringRef Worker, double JobWork,
 void Progress::change(StringRef Name, StringRef Worker, bool IsEnd) {
   What = Label + printable(Name);
   Where = Worker.empty() ? "" : " on " + printable(Worker);
-  // Lines that stay: one for each job.
+  // Without a terminal, write one line for each job.
   if (!S.Columns())
     return IsEnd ? show() : void();
   Due = std::min(Due, std::max(S.Now(), LastShown + Interval));
@@ -132,7 +132,7 @@ void Progress::show() {
   Due = IsShown ? LastShown + RedrawInterval : TimePoint::max();
 }
 
-/// A line that is too long for \p Columns loses the worker first.
+/// Drops the worker's name first if the line is too long for \p Columns.
 std::string Progress::line(unsigned Columns) const {
   std::string Job = status();
   if (!Output.empty() && S.IsShared())
@@ -161,7 +161,7 @@ std::string Progress::status() const {
 
 std::string Progress::value(char Placeholder) const {
   const double Took = inSeconds(S.Now() - Begin);
-  // Rounding may make it a little more than all.
+  // Rounding may give slightly more than 1.
   const double Part = Work > 0 ? std::min(1.0, WorkDone / Work) : 0;
   const double Left = Part > 0 ? Took / Part - Took : 0;
   const bool WithHours = std::max(Took, Left) >= 3600;

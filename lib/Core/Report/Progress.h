@@ -1,29 +1,29 @@
-//===- Progress.h - The line that shows how far the link is -----*- C++ -*-===//
+//===- Progress.h - The line that shows a link's progress -------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// As in ninja: a status, then what began or ended last, on one line that the
-// next one overwrites:
+// As in ninja: a status, then the job that began or ended last, on a single
+// line that is overwritten:
 //
 //   [57/114] codegen foo.o on node3
 //   [57/114] app: codegen foo.o on node3
 //
-// The second form, with the name of the output, is for terminals that show the
+// The second form, with the output's name, is for terminals that show the
 // progress of several links.
 //
 // The status is a text with the placeholders of ninja's NINJA_STATUS:
 //
 //   %s started   %t total   %r running   %u not started   %f finished
 //   %p percent finished   %P percent of the time, estimated
-//   %o finished in a second, in all   %c the same, lately
-//   %e seconds so far   %E seconds to go, estimated
+//   %o finished jobs per second, overall   %c the same, recently
+//   %e elapsed seconds   %E seconds left, estimated
 //   %w %W the same as [h:]mm:ss   %% a percent sign
 //
-// What can't be known yet is a "?". Time is estimated from what the modules
-// took in earlier links, or from their sizes (CostHistory.h).
+// Unknown values are shown as "?". Times are estimated from the modules' times
+// in earlier links, or from their sizes (CostHistory.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,51 +43,51 @@ namespace dtlto {
 /// The default status.
 inline constexpr llvm::StringLiteral DefaultStatusFormat = "[%f/%t] ";
 
-/// Fails with a message that names the first placeholder that isn't one.
+/// Fails with a message that names the first invalid placeholder.
 llvm::Error checkStatusFormat(llvm::StringRef Format);
 
-/// Belongs to one thread.
+/// Not thread-safe.
 class Progress {
 public:
   using TimePoint = std::chrono::steady_clock::time_point;
   struct Screen {
     /// Shows a line; on a terminal, in place of the one before. An empty one
-    /// takes it away.
+    /// removes it.
     std::function<void(llvm::StringRef Line)> Show;
-    /// The terminal's width in columns, 0 if it is unknown; nothing: there is
-    /// no terminal, and lines stay. Then each end of a job is a whole line.
+    /// The terminal's width in columns, 0 if unknown. Without a terminal,
+    /// unset: then each finished job gets a line of its own.
     std::function<std::optional<unsigned>()> Columns;
     std::function<TimePoint()> Now;
     /// Whether other links show their progress on the same terminal.
     std::function<bool()> IsShared;
   };
 
-  /// \p Format has been checked. \p Total jobs will take \p Work in all, in any
-  /// unit. \p Output is the name of the link's output.
+  /// \p Format has been checked. \p Total jobs are expected to take \p Work
+  /// together, in any unit. \p Output is the name of the link's output.
   Progress(std::string Format, size_t Total, double Work,
            llvm::StringRef Output, Screen S);
 
-  /// All jobs run \p All times in the link, each time in the same time, and
-  /// have run \p Before times since \p Began. \p NewLabel stands before their
-  /// names. Call before any job starts.
+  /// For a link that runs all jobs \p All times, each time with the same work.
+  /// \p Before of these runs have ended since \p Began. \p NewLabel is shown
+  /// before the jobs' names. Call this before any job starts.
   void setShare(unsigned Before, unsigned All, TimePoint Began,
                 std::string NewLabel);
 
-  /// A job runs, on \p Worker if that is not empty. Not \p IsFirst: it was
-  /// started before, and now runs once more.
+  /// Reports that a job runs, on \p Worker unless that is empty. If not
+  /// \p IsFirst, it was started before, and now runs once more.
   void started(llvm::StringRef Name, llvm::StringRef Worker, bool IsFirst);
-  /// A job has ended that was \p Work of all. Not \p HadStarted: started() was
-  /// never called, for example since a cache has its object.
+  /// Reports that a job has ended whose share of the work is \p Work. If not
+  /// \p HadStarted, started() was never called, for example because the object
+  /// was cached.
   void finished(llvm::StringRef Name, llvm::StringRef Worker, double Work,
                 bool HadStarted);
 
-  /// When showDue() has something to show; TimePoint::max() if it has nothing.
+  /// When to call showDue(); TimePoint::max() if there is nothing to show.
   TimePoint due() const { return Due; }
-  /// Redraws the line of a terminal if it is time: the number of redraws in a
-  /// second is limited, and without changes there is one each second, since
-  /// the status may have times.
+  /// Redraws the line of a terminal if it is due. Redraws are limited; without
+  /// changes there is one each second, since the status may have times.
   void showDue();
-  /// Takes the line away.
+  /// Removes the line.
   void clear();
 
 private:
@@ -105,9 +105,9 @@ private:
   std::string Label = "codegen ";
   size_t NumStarted = 0, NumFinished = 0, MaxRunning = 1;
   double WorkDone = 0;
-  std::deque<TimePoint> Ends; // the last ones
+  std::deque<TimePoint> Ends; // the last few
   std::string Output;
-  std::string What, Where; // the last change: its job, and the job's worker
+  std::string What, Where; // the job of the last change, and its worker
   bool IsShown = false;
   TimePoint LastShown = {}, Due = TimePoint::max();
 };

@@ -1,4 +1,4 @@
-//===- Report.cpp - What a link did, as a file ----------------------------===//
+//===- Report.cpp - A link's report, as a file ----------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,8 +13,7 @@
 using namespace llvm;
 using namespace dtlto;
 
-// Made of Page/ (embed.cmake there): what stands before and after the
-// data.
+// Made from Page/ by its embed.cmake: the page before and after the data.
 extern const char dtlto_report_head[];
 extern const size_t dtlto_report_head_size;
 extern const char dtlto_report_tail[];
@@ -28,7 +27,7 @@ std::optional<ReportKind> dtlto::reportKind(StringRef Path) {
   return std::nullopt;
 }
 
-/// Runs \p Task, which uses \p Path and sets what went wrong, if anything.
+/// Runs \p Task, which uses \p Path and sets \c Why on failure.
 static Error useReport(StringRef Path,
                        std::function<void(std::string &Why)> Task,
                        uint64_t Bytes = 0) {
@@ -76,8 +75,8 @@ void dtlto::writeReportHTML(raw_ostream &OS, const Timeline &T,
   raw_string_ostream DataOS(Data);
   writeReportJSON(DataOS, T, Facts, /*Indent=*/0);
   OS << StringRef(dtlto_report_head, dtlto_report_head_size);
-  // Nothing can end the element that the data is in, or begin a comment there,
-  // without this character, and it only stands in strings.
+  // Without this character, the data can't end its element or begin a comment
+  // there. In JSON, it only appears inside strings.
   for (StringRef Rest = DataOS.str(); !Rest.empty();) {
     auto [Text, After] = Rest.split('<');
     OS << Text;

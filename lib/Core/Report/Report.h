@@ -1,13 +1,13 @@
-//===- Report.h - What a link did, as a file --------------------*- C++ -*-===//
+//===- Report.h - A link's report, as a file --------------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// --thinlto-dist-report: a page to look at (.html), or the same as data
-// (.json). docs/REPORT.md describes both. The page is one file that needs no
-// other: it has the data, and code of ours (Page/) that shows it.
+// --thinlto-dist-report: a page (.html), or the same data as JSON (.json).
+// docs/REPORT.md describes both. The page is self-contained: it has the data,
+// and our code (Page/) that displays it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,33 +20,33 @@
 
 namespace dtlto {
 
-/// What a report has besides the record of the link.
+/// The facts of a report besides the record of the link.
 struct ReportFacts {
-  std::string Output; // the file that is linked; may be empty
+  std::string Output; // the link's output; may be empty
   std::string Plugin, PluginVersion;
   unsigned Threads = 1; // that the user allows in the linker
 };
 
 enum class ReportKind { HTML, JSON };
 
-/// Which kind a file of that name is; nothing if its ending says neither.
+/// Returns the kind for a file name, or nothing if its extension is unknown.
 std::optional<ReportKind> reportKind(llvm::StringRef Path);
 
-/// Fails, with a message that names \p Path, if no report can be put there.
-/// Leaves nothing behind, and a file that is there as it is.
+/// Fails, with a message that names \p Path, if no report can be written there.
+/// Doesn't change an existing file, and leaves no new one.
 llvm::Error checkReport(llvm::StringRef Path);
 
-/// Puts a report there, of the kind that its ending says. All of it or none: a
-/// file that was there before is replaced at the end. Fails as checkReport().
+/// Writes a report of the kind that the extension of \p Path says. Replaces the
+/// file only when the new one is complete. Fails like checkReport().
 llvm::Error writeReport(llvm::StringRef Path, const Timeline &T,
                         const ReportFacts &Facts);
 
-/// Writes the data, in the format of docs/REPORT.md. Bytes of names and
-/// messages that are no UTF-8 are replaced.
+/// Writes the data, in the format of docs/REPORT.md. Replaces invalid UTF-8 in
+/// names and messages.
 void writeReportJSON(llvm::raw_ostream &OS, const Timeline &T,
                      const ReportFacts &Facts, unsigned Indent);
 
-/// Writes the page. Whatever names and messages are, they end up as text.
+/// Writes the page. Names and messages are escaped.
 void writeReportHTML(llvm::raw_ostream &OS, const Timeline &T,
                      const ReportFacts &Facts);
 

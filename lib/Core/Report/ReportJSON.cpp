@@ -1,12 +1,12 @@
-//===- ReportJSON.cpp - What a link did, as data --------------------------===//
+//===- ReportJSON.cpp - A link's report, as data --------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// docs/REPORT.md is the description of what is written here, and
-// test/report/Inputs/check.py checks one against the other.
+// docs/REPORT.md describes this format; test/report/Inputs/check.py compares
+// the two.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,10 +22,10 @@
 using namespace llvm;
 using namespace dtlto;
 
-// Of the format. A reader of this version can read what has more fields.
+// The version of the format. Added fields don't change it.
 static constexpr int Version = 1;
 
-/// The name of \p Value, an enumerator that counts from 0.
+/// Returns the name of \p Value, an enumerator that counts from 0.
 template <typename T, size_t N>
 static StringRef nameIn(const StringLiteral (&Names)[N], T Value) {
   return size_t(Value) < N ? StringRef(Names[size_t(Value)]) : "";
@@ -82,7 +82,7 @@ public:
   }
 
 private:
-  /// An attribute in seconds, to the microsecond; none if it isn't known.
+  /// Writes an attribute in seconds, to the microsecond, unless it is unknown.
   void seconds(StringRef Key, double Value) {
     if (Value == NoTime)
       return;

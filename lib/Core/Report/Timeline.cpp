@@ -1,4 +1,4 @@
-//===- Timeline.cpp - What became of a link's jobs, and when --------------===//
+//===- Timeline.cpp - The record of a link's jobs -------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -96,7 +96,8 @@ void Timeline::sawEvent(const Step &S, StringRef Worker) {
   case PlanEvent::CacheHit:
     return prepared(S);
   case PlanEvent::Accepted:
-    // The answer of submit() may come after the end, when the plugin gave up.
+    // The answer of submit() may come after the attempt's end, if the plugin
+    // gave up.
     if (AttemptRecord *A = attempt(E.Attempt); A && A->Done == NoTime)
       wasAccepted(*A);
     return;
@@ -157,7 +158,7 @@ void Timeline::sawLoad(const dtlto_load &L) {
     Loads.push_back(New);
 }
 
-/// The job is ready for the plugin, or was in the cache.
+/// Records that the job is ready for the plugin, or was cached.
 void Timeline::prepared(const Step &S) {
   JobRecord &J = Jobs[S.Job];
   J.Prepared = since(S.Ended - Zero);
@@ -192,13 +193,13 @@ AttemptRecord *Timeline::attempt(AttemptId Id) {
   return &Jobs[It->second.first].Attempts[It->second.second];
 }
 
-/// A state report may arrive before submit() returns.
+/// Called also for state reports, which may arrive before submit() returns.
 void Timeline::wasAccepted(AttemptRecord &A) const {
   if (A.Accepted == NoTime)
     A.Accepted = Now;
 }
 
-/// The attempt never began. Removes it.
+/// Removes the attempt, which never began.
 void Timeline::busy(AttemptId Id) {
   auto It = Places.find(Id);
   if (It == Places.end())
@@ -213,8 +214,7 @@ void Timeline::busy(AttemptId Id) {
       Places[J.Attempts[I].Id].second = I;
 }
 
-/// The plugin starts a job again by itself: an attempt of its own, with the
-/// same id.
+/// The plugin restarts a job on its own: adds an attempt with the same id.
 AttemptRecord &Timeline::triedAgain(AttemptId Id) {
   auto &[Job, Place] = Places[Id];
   std::vector<AttemptRecord> &Attempts = Jobs[Job].Attempts;
@@ -267,7 +267,7 @@ static AttemptRecord::Outcome outcome(int32_t Status) {
   }
 }
 
-/// An attempt at the plugin has ended.
+/// Records the end of an attempt at the plugin.
 void Timeline::ended(const Step &S, StringRef Worker) {
   const AttemptId Id = S.E->Attempt;
   const bool HasFailed = S.E->What == PlanEvent::Failed;
@@ -290,8 +290,8 @@ void Timeline::ended(const Step &S, StringRef Worker) {
     lost(Id, Outcome::Infrastructure, S.Why);
 }
 
-/// The attempt has failed, even if its result seemed good, or isn't needed any
-/// more.
+/// Records that the attempt has failed, even if its result seemed good, or
+/// isn't needed any more.
 void Timeline::lost(AttemptId Id, Outcome O, StringRef Why) {
   AttemptRecord *A = attempt(Id);
   if (!A || (A->Done != NoTime && A->TheOutcome != Outcome::Ok))
@@ -335,7 +335,7 @@ void Timeline::finish(const LinkFacts &Run) {
   HasFailed = Run.hasErrors();
   double End = since(std::chrono::steady_clock::now() - Zero);
   Stages.back().End = End;
-  // A link that fails doesn't wait for its other attempts.
+  // A failing link doesn't wait for its remaining attempts.
   for (JobRecord &J : Jobs)
     for (AttemptRecord &A : J.Attempts)
       if (A.Done == NoTime)

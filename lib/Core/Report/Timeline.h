@@ -1,4 +1,4 @@
-//===- Timeline.h - What became of a link's jobs, and when ------*- C++ -*-===//
+//===- Timeline.h - The record of a link's jobs -----------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // The record of a link's steps, for reports (Report.h) and time traces
-// (TraceEvents.h). Nothing is computed here: TimelineSummary.h does.
+// (TraceEvents.h). TimelineSummary.h computes values from it.
 //
 // Times are seconds since the link's first task came (RunContext::Started), on
-// the steady clock; NoTime stands for what hasn't happened, or isn't known.
+// the steady clock. NoTime means that it hasn't happened, or isn't known.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,19 +27,19 @@ namespace dtlto {
 
 constexpr double NoTime = -1;
 
-/// Why a job is compiled locally, for display. \p What is the reason that the
-/// step gives, \p PluginFailure why the plugin was dropped.
+/// Returns why a job is compiled locally, for display. \p What is the reason of
+/// the step, \p PluginFailure why the plugin was dropped.
 std::string whyHere(plan::Cause Why, llvm::StringRef What,
                     llvm::StringRef PluginFailure, unsigned TimeoutSeconds);
 
-/// One start of a job.
+/// One attempt at a job.
 struct AttemptRecord {
   using Kind = plan::AttemptKind;
   enum class Outcome : uint8_t {
-    Open, // the link ended before
+    Open, // the link ended first
     Ok,
     Cancelled,      // not needed any more
-    Infrastructure, // also: an object that is no good
+    Infrastructure, // or an invalid object
     Compiler,
     Refused, // by the plugin
     Timeout,
@@ -49,7 +49,7 @@ struct AttemptRecord {
   Kind TheKind = Kind::First;
   Outcome TheOutcome = Outcome::Open;
   bool RanHere =
-      false;       // by local code generation, also if the plugin asked for it
+      false;       // by local code generation, even if the plugin asked for it
   uint64_t Id = 0; // in the session; 0 if the plugin never saw it
   double Offered = NoTime;
   double Accepted = NoTime;
@@ -57,15 +57,15 @@ struct AttemptRecord {
   double Running = NoTime;
   double Receiving = NoTime;
   double Done = NoTime;
-  std::string Worker;                // empty: not known
-  std::string Message;               // what went wrong
-  std::vector<PluginNumber> Numbers; // that the plugin reported of it
+  std::string Worker;                // empty if unknown
+  std::string Message;               // of a failure
+  std::vector<PluginNumber> Numbers; // as reported by the plugin
 };
 
-/// One module's code generation.
+/// The code generation of one module.
 struct JobRecord {
   enum class Source : uint8_t {
-    None,   // there is no object
+    None,   // no object
     Worker, // of the plugin
     Here,   // this process
     Cache   // LLVM's
@@ -73,26 +73,26 @@ struct JobRecord {
 
   std::string Name;
   unsigned Number = 0; // LLVM's number of the task
-  double Cost = 0;     // estimated, in seconds; good for comparisons only
+  double Cost = 0;     // estimated seconds, for comparisons only
   uint64_t PrimaryBytes = 0;
-  uint64_t ImportBytes = 0;      // as they travel
-  uint64_t WholeImportBytes = 0; // of the modules that they are taken from
+  uint64_t ImportBytes = 0;      // as sent
+  uint64_t WholeImportBytes = 0; // of the whole modules
   uint64_t ShardBytes = 0;
   uint64_t ObjectBytes = 0;
   Source From = Source::None;
-  std::string WhyHere;  // why the plugin wasn't asked, or not in the end
+  std::string WhyHere;  // why the plugin wasn't asked, or failed
   unsigned NumBusy = 0; // how often the plugin had no room for it
   double Preparing = NoTime;
   double Prepared = NoTime; // or found in the cache
   double Delivering = NoTime;
   double Ended = NoTime;
-  std::vector<AttemptRecord> Attempts; // in the order of their starts
+  std::vector<AttemptRecord> Attempts; // in the order in which they began
 };
 
-/// The plugin's load, as it was reported.
+/// A load report of the plugin.
 struct LoadRecord {
   double Time;
-  uint32_t Slots, Free, Queued, Workers; // UINT32_MAX: not known
+  uint32_t Slots, Free, Queued, Workers; // UINT32_MAX if unknown
 
   bool hasSameNumbers(const LoadRecord &O) const {
     return Slots == O.Slots && Free == O.Free && Queued == O.Queued &&
@@ -100,31 +100,31 @@ struct LoadRecord {
   }
 };
 
-/// A run of all jobs, of which a link may have two, one after the other.
+/// A run of all jobs. A link may have two, one after the other.
 struct StageRecord {
-  size_t FirstJob; // its jobs follow
+  size_t FirstJob; // up to the next stage's first job
   double Begin, End;
 };
 
-/// Everything about a link that reports need. One thread at a time.
+/// The data of a link for reports. Not thread-safe.
 class Timeline {
 public:
   using TimePoint = std::chrono::steady_clock::time_point;
 
   Timeline() = default;
-  /// Records the link \p Run from now on. \p Zero is the link's first task, and
-  /// \p SetUp when the linker set up its LTO.
+  /// Records the link \p Run from now on. \p Zero is the time of the link's
+  /// first task, \p SetUp that of the linker's LTO setup.
   Timeline(const LinkFacts &Run, TimePoint Zero, TimePoint SetUp);
-  /// A record that was made elsewhere, and goes to \p End.
+  /// Takes over an existing record, up to \p End.
   Timeline(std::vector<JobRecord> Jobs, std::vector<LoadRecord> Loads,
            double ThinLink, double End, std::vector<PluginNumber> Numbers = {});
 
   /// Records \p S, a step of \p Run. \p TimeoutSeconds is the user's limit.
   void saw(const Step &S, const LinkFacts &Run, unsigned TimeoutSeconds);
-  /// Every job has ended.
+  /// Ends the record, after all jobs.
   void finish(const LinkFacts &Run);
-  /// Adds \p Earlier, the record of the stage that had ended before this one
-  /// began, \p Began seconds after the earlier did.
+  /// Prepends \p Earlier, the record of the previous stage. This stage began
+  /// \p Began seconds after that one.
   void addEarlierStage(Timeline Earlier, double Began);
 
   // The record.
@@ -139,7 +139,7 @@ public:
   double end() const { return Stages.empty() ? NoTime : Stages.back().End; }
   bool hasFailed() const { return HasFailed; }
   llvm::StringRef whyPluginFailed() const { return PluginFailure; }
-  /// When it began, for display.
+  /// The date and time when the link began, for display.
   std::chrono::system_clock::time_point date() const { return Date; }
   TimePoint zero() const { return Zero; }
 
@@ -170,14 +170,14 @@ private:
   std::chrono::system_clock::time_point Date = {};
   double ThinLink = 0;
   double Opened = NoTime;
-  double Now = 0; // of the last step
+  double Now = 0; // time of the last step
   std::string PluginFailure;
   std::vector<JobRecord> Jobs;
   std::vector<LoadRecord> Loads;
   std::vector<PluginNumber> Numbers;
   std::vector<StageRecord> Stages;
-  /// By id of an attempt: the job, and the attempt's place there; of several
-  /// with the same id, the last one's.
+  /// The job of each attempt, and the attempt's index there. If several have
+  /// the same id, the last one.
   llvm::DenseMap<plan::AttemptId, std::pair<size_t, size_t>> Places;
   llvm::DenseSet<plan::AttemptId> IsVerify; // local attempts
 };

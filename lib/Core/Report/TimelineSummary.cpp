@@ -1,4 +1,4 @@
-//===- TimelineSummary.cpp - What a link's record means -------------------===//
+//===- TimelineSummary.cpp - An analysis of a link's record ---------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,8 +15,8 @@ using namespace dtlto;
 using Outcome = AttemptRecord::Outcome;
 using Kind = AttemptRecord::Kind;
 
-// What a job's end and the next one's begin may overlap in a slot, in seconds:
-// plugins report them on several threads.
+// The allowed overlap of consecutive jobs in a slot, in seconds: plugins report
+// end and begin on different threads.
 static constexpr double SlotSlack = 0.002;
 static constexpr size_t None = ~size_t(0); // job or attempt
 
@@ -78,7 +78,7 @@ const AttemptRecord *dtlto::winner(const JobRecord &J) {
   return I == None ? nullptr : &J.Attempts[I];
 }
 
-/// The time for which \p A had a place.
+/// Returns the time for which \p A had a slot.
 static std::optional<Span> occupancy(const AttemptRecord &A, LaneRule Rule) {
   SmallVector<Span, 4> All = spans(A);
   if (!All.empty() && All.front().What == Phase::Queue)
@@ -97,7 +97,7 @@ unsigned dtlto::assignLanes(std::vector<LaneItem> &Items, double Slack) {
   });
   unsigned NumLanes = 0;
   using Until = std::pair<double, unsigned>; // and the lane
-  std::vector<unsigned> Free; // in the order in which it became so
+  std::vector<unsigned> Free;                // the last freed lane comes last
   std::priority_queue<Until, std::vector<Until>, std::greater<>> Taken;
   for (LaneItem &I : Items) {
     while (!Taken.empty() && Taken.top().first <= I.Begin + Slack) {
@@ -115,10 +115,10 @@ unsigned dtlto::assignLanes(std::vector<LaneItem> &Items, double Slack) {
 
 namespace {
 
-/// What has a lane, of one host.
+/// The items of one host that need lanes.
 struct LanesOfHost {
   std::vector<LaneItem> Items;
-  std::vector<Place *> Places; // of each
+  std::vector<Place *> Places; // one for each item
 
   void add(double Begin, double End, Place &P) {
     Items.push_back({Begin, End, Places.size()});
@@ -149,13 +149,13 @@ private:
   const Timeline &T;
   const LaneRule Rule;
   Summary S;
-  /// By host: what had a slot there, by its end, and since when.
+  /// By host: the occupants of its slots, by their end.
   struct Occupant {
     double Begin;
     At Who;
   };
   std::map<unsigned, std::multimap<double, Occupant>> OnHost;
-  double Now = 0; // findWaits() goes backwards
+  double Now = 0; // findWaits() goes backwards in time
 };
 
 } // namespace
@@ -252,7 +252,7 @@ void Summarizer::bound() {
   for (const LoadRecord &L : T.loads())
     if (L.Slots != UINT32_MAX)
       Told = std::max(Told, L.Slots);
-  // What the plugin runs in the linker is in its own slots.
+  // Jobs that the plugin runs in the linker are in its own slots.
   std::vector<LaneItem> Beside, Runs;
   for (const JobRecord &J : T.jobs())
     for (const AttemptRecord &A : J.Attempts)
@@ -281,8 +281,9 @@ void Summarizer::bound() {
   }
 }
 
-/// What had a slot of the host of \p A until it could begin, now. Nothing if no
-/// slot became free since \p Could: then it didn't wait for one.
+/// Returns the attempt that occupied a slot of \p A's host until now, when \p A
+/// began. Returns nothing if no slot became free after \p Could: then \p A
+/// didn't wait for one.
 std::optional<Summarizer::At> Summarizer::before(const At &A,
                                                  double Could) const {
   const Place &P = S.Places[A.Job].Attempts[A.Attempt];
@@ -301,7 +302,7 @@ std::optional<Summarizer::At> Summarizer::before(const At &A,
   return std::nullopt;
 }
 
-/// Adds the part of the way that ends where the last one began.
+/// Adds the part of the critical path that ends where the last one began.
 void Summarizer::step(Phase What, double Begin, size_t Job, size_t Attempt) {
   if (Begin >= Now)
     return;
@@ -333,7 +334,7 @@ void Summarizer::findWaits() {
   std::reverse(S.Waits.begin(), S.Waits.end());
 }
 
-/// From the end of the last job of a stage to when the stage began.
+/// From the end of a stage's last job back to the stage's beginning.
 void Summarizer::findWaitsOf(size_t Stage) {
   const JobRecord *Last = nullptr;
   for (const JobRecord &J : T.jobsOf(Stage))
@@ -354,8 +355,8 @@ void Summarizer::findWaitsOf(size_t Stage) {
        S.Waits.empty() ? None : S.Waits.back().Job, None);
 }
 
-/// Since when \p A could have begun. An attempt that isn't the first was made
-/// when another took long, or had failed.
+/// Returns since when \p A could have begun. A further attempt is made when
+/// another takes long, or has failed.
 double Summarizer::couldBegin(const At &A) const {
   const JobRecord &J = T.jobs()[A.Job];
   if (A.Attempt == 0)
@@ -369,8 +370,8 @@ double Summarizer::couldBegin(const At &A) const {
   return Could;
 }
 
-/// Adds what \p A spent its time on. Returns the attempt that it waited for;
-/// nothing: the job waited in the linker.
+/// Adds the phases of \p A. Returns the attempt that it waited for; nothing if
+/// the job waited in the linker.
 std::optional<Summarizer::At> Summarizer::waitsOf(At A) {
   const JobRecord &J = T.jobs()[A.Job];
   auto StepIfKnown = [&](Phase What, double Begin, size_t Attempt) {

@@ -1,12 +1,12 @@
-//===- TimelineSummary.h - What a link's record means -----------*- C++ -*-===//
+//===- TimelineSummary.h - An analysis of a link's record -------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Where each attempt ran, side by side with which others; what the link waited
-// for from its beginning to its end; and how fast it could have been.
+// Computes where each attempt ran and next to which others, the critical path
+// of the link, and a lower bound for its time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,13 +17,13 @@
 
 namespace dtlto {
 
-/// What time is spent on, in the order in which a job goes through it.
+/// The phases of a job, in order.
 enum class Phase : uint8_t {
-  ThinLink, // all that the linker does before its first job
+  ThinLink, // everything before the first job
   Wait,     // in the linker, for its turn
   Prepare,
-  Ready, // in the linker, for room at the plugin's
-  Queue, // at the plugin's
+  Ready, // in the linker, for room at the plugin
+  Queue, // at the plugin
   Send,
   Run,
   Receive,
@@ -33,7 +33,7 @@ enum class Phase : uint8_t {
 };
 constexpr size_t NumPhases = size_t(Phase::Merge) + 1;
 
-/// The phase's name in reports, lower case.
+/// Returns the phase's name in reports, lower case.
 llvm::StringRef name(Phase P);
 
 /// A part of an attempt's time. \c Begin is before \c End.
@@ -42,26 +42,28 @@ struct Span {
   double Begin, End;
 };
 
-/// The phases of \p A that happened, in order and without gaps: queue to
-/// receive. Without states, a plugin runs a job from its acceptance on.
+/// Returns the phases of \p A that happened, in order and without gaps: queue
+/// to receive. If a plugin reports no states, a job counts as running once
+/// accepted.
 llvm::SmallVector<Span, 4> spans(const AttemptRecord &A);
 
-/// How long \p A was run, in seconds.
+/// Returns how long \p A ran, in seconds.
 double runSeconds(const AttemptRecord &A);
 
-/// The attempt that the object of \p J came from; null if there is none.
+/// Returns the attempt that made the object of \p J; null if none.
 const AttemptRecord *winner(const JobRecord &J);
 
-/// A thing that needs a lane for some time.
+/// An item that needs a lane for some time.
 struct LaneItem {
   double Begin, End;
-  size_t Index;      // the caller's
-  unsigned Lane = 0; // to be found
+  size_t Index;      // for the caller
+  unsigned Lane = 0; // set by assignLanes()
 };
 
-/// Gives each of \p Items a lane, if it can that which became free last: who
-/// waited got that one. Sorts them by their begin. Returns how many lanes it
-/// takes: the most at the same time. An overlap of \p Slack seconds is none.
+/// Gives each of \p Items a lane, preferably the one that became free last,
+/// since a waiting job gets that. Sorts the items by their beginning. Returns
+/// the number of lanes: the most items at a time. Ignores overlaps of up to
+/// \p Slack seconds.
 unsigned assignLanes(std::vector<LaneItem> &Items, double Slack = 0);
 
 struct HostSummary {
@@ -72,21 +74,21 @@ struct HostSummary {
   };
   Kind TheKind = Kind::Worker;
   std::string Name;
-  unsigned Lanes = 0; // the most that it had at the same time
-  unsigned Jobs = 0;  // whose object came from there
+  unsigned Lanes = 0; // the most in use at a time
+  unsigned Jobs = 0;  // jobs with an object from this host
   unsigned Attempts = 0;
   unsigned Failed = 0; // attempts
   double Busy = 0;     // seconds, of all lanes
 };
 
-/// Where something is in the picture.
+/// A place in the picture.
 struct Place {
   static constexpr unsigned None = ~0u;
   unsigned Host = None;
   unsigned Lane = 0;
 };
 
-/// A part of the link's way from beginning to end.
+/// A part of the link's critical path.
 struct WaitSummary {
   Phase What;
   double Begin, End;
@@ -96,8 +98,8 @@ struct WaitSummary {
 
 struct Summary {
   std::vector<HostSummary> Hosts; // workers by name, then Here, then Linker
-  /// By job: the places of its attempts, of its preparation and delivery. None
-  /// for attempts that never had a slot.
+  /// The places of a job's attempts, preparation and delivery. None for
+  /// attempts that never had a slot.
   struct JobPlaces {
     llvm::SmallVector<Place, 1> Attempts;
     Place Prepare, Deliver;
@@ -107,27 +109,28 @@ struct Summary {
   // Of all jobs.
   size_t FromWorker = 0, FromHere = 0, FromCache = 0, WithoutObject = 0;
   size_t Retries = 0, Duplicates = 0, DuplicatesWon = 0, FailedAttempts = 0;
-  uint64_t BytesOut = 0;  // inputs of all that was accepted, uncompressed
+  uint64_t BytesOut = 0;  // inputs of all accepted attempts, uncompressed
   uint64_t BytesBack = 0; // objects of workers
   uint64_t ImportBytes = 0, WholeImportBytes = 0; // parts of BytesOut
-  double Work = 0;  // seconds of the attempts that the objects came from
+  double Work = 0;  // seconds of the attempts that made the objects
   double Waste = 0; // seconds of the others
 
-  // No schedule is faster than the thin link, and then, for each stage, its
-  // longest job, or all its work on all slots.
+  // The fastest possible schedule: the thin link and then, for each stage, its
+  // longest job or all its work on all slots, whichever is longer.
   double LongestRun = 0;
   size_t LongestJob = ~size_t(0);
-  unsigned Slots = 0; // the most that the plugin reported, and local ones
+  unsigned Slots = 0; // the most that the plugin reported, plus local ones
   double Bound = 0;   // seconds, from SetUp
 
-  /// What the end of the link waited for: without gaps, from the beginning of
-  /// the thin link (a negative time) to the end.
+  /// The critical path, without gaps, from the beginning of the thin link (a
+  /// negative time) to the end.
   std::vector<WaitSummary> Waits;
 };
 
-/// What a lane holds one at a time.
+/// What a lane holds, one at a time.
 enum class LaneRule {
-  Slots, // jobs that are sent or run: as an object comes back, the next may go
+  Slots, // jobs being sent or run: the next may start while an object is
+         // received
   Spans  // anything
 };
 

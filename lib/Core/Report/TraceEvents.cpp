@@ -15,11 +15,11 @@
 using namespace llvm;
 using namespace dtlto;
 
-// What the profiler's file has around its events. Ours come after them: readers
-// may look at the first ones only.
+// The text around the events in the profiler's file. Our events come last,
+// since readers may look only at the first ones.
 static constexpr StringLiteral Prefix = "{\"traceEvents\":[{";
 static constexpr StringLiteral Suffix = "}],\"beginningOfTime\":";
-// Tracks of ours are numbered from here on, where no thread of the system's is.
+// The first number of our tracks, beyond all thread ids.
 static constexpr int64_t FirstTrack = 1 << 30;
 
 namespace {
@@ -73,7 +73,7 @@ void EventsWriter::span(const Timeline &T, const JobRecord &Job, StringRef What,
                         const AttemptRecord *A) {
   if (Begin == NoTime || End == NoTime)
     return;
-  // The profiler's own rounding: never a span that begins before another ends.
+  // Round like the profiler, so that spans don't overlap.
   auto Microseconds = [&](double Time) {
     double Shift =
         std::chrono::duration<double>(T.zero() - Start.Begin).count();
@@ -101,7 +101,7 @@ void EventsWriter::span(const Timeline &T, const JobRecord &Job, StringRef What,
   });
 }
 
-/// What waits has no slot.
+/// Queued jobs have no slot, so they get lanes of their own.
 void EventsWriter::writeQueues(const Timeline &T) {
   std::vector<LaneItem> Items;
   std::vector<std::pair<const JobRecord *, const AttemptRecord *>> Whose;
@@ -122,7 +122,7 @@ void EventsWriter::writeQueues(const Timeline &T) {
 }
 
 void EventsWriter::write(const Timeline &T) {
-  // Viewers want spans of a track inside of each other, or apart.
+  // Viewers require that spans of a track are nested or disjoint.
   Summary S = summarize(T, LaneRule::Spans);
   std::vector<int64_t> FirstOf; // by host
   for (const HostSummary &H : S.Hosts) {
@@ -157,7 +157,7 @@ void EventsWriter::write(const Timeline &T) {
 
 Error dtlto::addTraceEvents(std::string &Trace, ArrayRef<Timeline> Timelines,
                             const TraceStart &Start) {
-  // No text of the profiler's can have the suffix: quotes are escaped there.
+  // The suffix can't be in a text of the profiler: quotes are escaped there.
   size_t End = Trace.rfind(Suffix);
   if (!StringRef(Trace).starts_with(Prefix) || End == std::string::npos)
     return failure("the time trace has a form that dtlto doesn't "

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// LLVM's time profiler (llvm/Support/TimeProfiler.h) knows the spans of its own
-// threads, which begin and end as it is called. Remote jobs are only known once
-// they have ended, and hundreds run at the same time. So they are added to the
-// file that the profiler writes, in the same format, on tracks of their own.
+// LLVM's time profiler (llvm/Support/TimeProfiler.h) only records spans of its
+// own threads, as they begin and end. Remote jobs are known only after they
+// have ended, and hundreds run at the same time. So they are added to the file
+// that the profiler writes, in the same format, on tracks of their own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,16 +20,16 @@
 
 namespace dtlto {
 
-/// What the profiler was given when it began.
+/// The parameters of the profiler.
 struct TraceStart {
   Timeline::TimePoint Begin = {};
-  unsigned Granularity = 0; // microseconds; shorter spans are left out
+  unsigned Granularity = 0; // microseconds; shorter spans are omitted
 };
 
-/// Adds the phases of the jobs of \p Timelines to \p Trace, a file that
-/// llvm::timeTraceProfilerWrite() made. Code generation in the linker is left
-/// out: LLVM's own spans have it. Fails, and changes nothing, if \p Trace
-/// isn't such a file.
+/// Adds the phases of the jobs of \p Timelines to \p Trace, a file from
+/// llvm::timeTraceProfilerWrite(). Omits code generation in the linker, which
+/// LLVM's own spans cover. Fails, and changes nothing, if \p Trace isn't such a
+/// file.
 llvm::Error addTraceEvents(std::string &Trace,
                            llvm::ArrayRef<Timeline> Timelines,
                            const TraceStart &Start);

@@ -1,4 +1,4 @@
-//===- CompilerWords.cpp - What remote compilers write --------------------===//
+//===- CompilerWords.cpp - The output of remote compilers -----------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,11 +20,11 @@ namespace {
 /// The first line of a diagnostic.
 struct Head {
   StringRef Place; // with ": "; may be empty
-  StringRef Kind;  // "error", "warning", "remark" or "note"; empty: none
+  StringRef Kind;  // "error", "warning", "remark" or "note"; empty if none
   StringRef Text;
 };
 
-/// Collects the messages in a text.
+/// Collects the messages of a text.
 class Collector {
 public:
   CompilerWords take() {
@@ -35,7 +35,7 @@ public:
     end();
     Open = CompilerMessage{Level, Text.str()};
   }
-  /// Goes on with the message that was begun last, or else with a text.
+  /// Appends \p Line to the current message, or begins a text message.
   void add(StringRef Line) {
     if (!Open)
       begin(MessageLevel::Text, Line);
@@ -45,7 +45,7 @@ public:
   void end() {
     if (!Open)
       return;
-    // As in-process, an empty line may be the last of a diagnostic.
+    // As in-process, a diagnostic may end in an empty line.
     if (Open->Level == MessageLevel::Error)
       Words.Errors.push_back(std::move(Open->Text));
     else if (!StringRef(Open->Text).trim().empty())
@@ -93,7 +93,7 @@ static MessageLevel levelOf(StringRef Kind) {
                              : MessageLevel::Remark;
 }
 
-/// Takes clang's name of a group of diagnostics off the end of \p Text.
+/// Removes clang's name of a diagnostic group from the end of \p Text.
 static bool consumeFlag(StringRef &Text) {
   size_t At = Text.rfind('[');
   if (!Text.ends_with("]") || At == StringRef::npos ||
@@ -105,15 +105,14 @@ static bool consumeFlag(StringRef &Text) {
   return true;
 }
 
-/// Whether \p Line is clang's sum of the lines before, as "2 warnings
-/// generated."
+/// Whether \p Line is clang's count of diagnostics ("2 warnings generated.").
 static bool isSum(StringRef Line) {
   StringRef Text = Line.ltrim("0123456789");
   return Text.size() != Line.size() && Text.ends_with(" generated.") &&
          (Text.starts_with(" warning") || Text.starts_with(" error"));
 }
 
-/// \p Text of clang's in the words of LLVM, where clang has its own.
+/// Returns \p Text, a message of clang, in LLVM's wording.
 static std::string inLLVMsWords(StringRef Text) {
   static const Regex Linking("^linking module '[^']*': (.*)$"),
       Call("^call to '(.*)' declared with '(warning|error)' attribute: (.*)$");
@@ -129,7 +128,7 @@ static std::string inLLVMsWords(StringRef Text) {
 
 namespace {
 
-/// Reads the lines of a stock clang.
+/// Reads the output of a stock clang.
 class ClangReader {
 public:
   ClangReader(StringRef Said, StringRef Module) : Rest(Said), Module(Module) {}
@@ -140,12 +139,12 @@ private:
   void readText(StringRef Line);
   void readDiagnostic(StringRef Line, const Head &H);
 
-  StringRef Rest; // what follows the line
+  StringRef Rest; // the lines after the current one
   const StringRef Module;
   Collector C;
-  bool AfterAssembly = false; // where clang says in other words that it failed
+  bool AfterAssembly = false; // clang reports the same failure again
   bool InAssembly = false;    // up to the caret
-  bool IsBitcode = false;     // whose lines clang shows as the source
+  bool IsBitcode = false;     // clang shows the bitcode file's lines as source
 };
 
 } // namespace
@@ -173,7 +172,7 @@ CompilerWords ClangReader::read() {
   return C.take();
 }
 
-/// What clang writes without importing, or without reading its inputs.
+/// Reads clang's errors when it doesn't import, or can't read its inputs.
 bool ClangReader::readLinkError(StringRef Line) {
   StringRef Thin = Line;
   const bool IsThin = Thin.consume_front("Error running ThinLTO backend: ");
@@ -189,13 +188,13 @@ bool ClangReader::readLinkError(StringRef Line) {
   return true;
 }
 
-/// A line that begins no diagnostic.
+/// Reads a line that begins no diagnostic.
 void ClangReader::readText(StringRef Line) {
   if (InAssembly) {
     C.add(Line);
     InAssembly = Line.trim().find_first_not_of("^~ ") != StringRef::npos;
     if (!InAssembly)
-      C.add(""); // as in LLVM's
+      C.add(""); // as LLVM does
   } else if (IsBitcode && Line.ltrim(" 0123456789").starts_with("| ")) {
     return;
   } else if (C.isIn(MessageLevel::Text) || C.isIn(MessageLevel::Error)) {

@@ -1,17 +1,17 @@
-//===- CompilerWords.h - What remote compilers write ------------*- C++ -*-===//
+//===- CompilerWords.h - The output of remote compilers ---------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The standard error of clang, or of dtlto-codegen, as messages of the linker.
-// This is the only place that knows what compilers write. The text has been
-// cleaned, and has the user's names of modules (BuiltJob.h).
+// Reads the standard error of clang or dtlto-codegen as messages of the linker.
+// Only this file depends on what compilers write. The text is already cleaned
+// and has the user's module names (BuiltJob.h).
 //
 // dtlto-codegen returns warnings and remarks in the frame of its result
-// (ObjectFrame.h). Its standard error has the diagnostics of a compile that
-// failed; all else there is text of LLVM's.
+// (ObjectFrame.h). Its standard error has the diagnostics of a failed compile;
+// anything else there is text of LLVM's.
 //
 // A stock clang writes diagnostics and other text to one stream. These lines
 // begin a diagnostic:
@@ -27,9 +27,9 @@
 //                                           an error; clang ends with 0
 //
 // Other lines are text, such as a warning without a flag. What clang adds to
-// LLVM's diagnostics is left out: the flag, its sums ("1 warning generated."),
-// "cannot compile inline asm", and a place in the bitcode file, which it makes
-// of the !srcloc of the program's source.
+// LLVM's diagnostics is removed: the flag, the counts ("1 warning generated."),
+// "cannot compile inline asm", and places in the bitcode file, which clang
+// derives from the !srcloc of the program's source.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,14 +45,14 @@ namespace dtlto {
 
 struct CompilerWords {
   std::vector<std::string> Errors;
-  std::vector<CompilerMessage> Messages; // all else
-  /// Why clang could not read a module or the index, in which case it ends with
-  /// 0 all the same. Empty: it could.
+  std::vector<CompilerMessage> Messages; // all others
+  /// Why clang couldn't read a module or the index; otherwise empty. clang
+  /// exits with 0 in this case.
   std::string Unread;
 };
 
-/// Reads \p Said, clang's standard error for \p Module, as LLD shows it; empty:
-/// that isn't known.
+/// Reads \p Said, clang's standard error for \p Module (as LLD shows it; empty
+/// if unknown).
 CompilerWords readClangWords(llvm::StringRef Said, llvm::StringRef Module);
 
 /// Reads \p Said, the standard error of dtlto-codegen.

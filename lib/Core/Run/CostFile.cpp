@@ -1,4 +1,4 @@
-//===- CostFile.cpp - Times of modules, in a file -------------------------===//
+//===- CostFile.cpp - A file of module times ------------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -110,7 +110,7 @@ std::string dtlto::formatCosts(ArrayRef<CostEntry> Entries) {
 // Files
 //===----------------------------------------------------------------------===//
 
-/// The bytes of the file at \p Path, or nothing if there is none.
+/// Returns the bytes of the file at \p Path, or nothing if there is none.
 static Expected<std::optional<std::string>> readBytes(const std::string &Path) {
   auto Text = readSmallFile(Path, MaxCostFileSize);
   if (Text && *Text && (*Text)->size() > MaxCostFileSize)
@@ -136,15 +136,15 @@ Expected<std::vector<CostEntry>> dtlto::readCostFile(StringRef Path) {
   return parseCosts(*Text);
 }
 
-/// The entries of the file at \p Path, which is about to be replaced. Fails if
-/// it looks like something that the user may want to keep.
+/// Returns the entries of the file at \p Path, which is about to be replaced.
+/// Fails if the file may be something that the user wants to keep.
 static Expected<std::vector<CostEntry>> readToReplace(const std::string &Path) {
   Expected<std::optional<std::string>> Text = readBytes(Path);
   if (!Text)
     return Text.takeError();
   if (!*Text)
     return std::vector<CostEntry>();
-  // A file system that failed may leave a file empty, or full of zeros.
+  // A failed file system may leave a file empty, or full of zeros.
   bool Ours = StringRef(**Text).starts_with(Magic) ||
               (*Text)->find_first_not_of('\0') == std::string::npos;
   if (!Ours)
@@ -163,7 +163,7 @@ Error dtlto::updateCostFile(
   if (!Folder.empty())
     if (std::error_code EC = sys::fs::create_directories(Folder))
       return failure("its folder can't be made: " + EC.message());
-  // Before the lock's file is made: for /dev/null there shall be none.
+  // Check before the lock file is made: /dev/null must not get one.
   if (Expected<std::vector<CostEntry>> Entries = readToReplace(Path); !Entries)
     return Entries.takeError();
 

@@ -1,27 +1,27 @@
-//===- CostFile.h - Times of modules, in a file -----------------*- C++ -*-===//
+//===- CostFile.h - A file of module times ----------------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The file that cost histories (CostHistory.h) are kept in. It is text:
+// The file format of cost histories (CostHistory.h). It is text:
 //
 //   dtlto-costs 1 <checksum of all that follows, 16 hex digits>
 //   <key, 16 hex digits> <bytes> <microseconds> [<KiB of memory>]
 //   ...
 //
-// The checksum is XXH3's, of 64 bits. Hex digits are lower case, numbers are
-// decimal and without leading zeros, lines end with one line feed, no key comes
-// twice: so the same entries are the same bytes. The first entry is the one
-// that was used last, and the last one is the first to be dropped. There is no
-// time in the file, so a clock that is wrong can't spoil it.
+// The checksum is 64-bit XXH3. Hex digits are lower case, numbers are decimal
+// without leading zeros, lines end with a line feed, and keys are unique, so
+// equal entries give equal bytes. Entries are in order of last use, the latest
+// first; the last one is dropped first. The file has no times of day, so a
+// wrong clock can't spoil it.
 //
-// Several links may read and write it at once. A writer holds a lock on
-// `<file>.lock`, reads what is there now, writes a temporary file next to it
-// and renames that; so readers need no lock and see a whole file or none. The
-// lock is flock(), which ends with its process. Where a file system has no such
-// locks, writers go on without: then the last of two that write at once wins.
+// Several links may read and write the file at once. A writer holds a lock on
+// `<file>.lock`, reads the file again, and replaces it by renaming a temporary
+// file. So readers need no lock and see a complete file or none. The lock is
+// flock(), which ends with its process. On file systems without such locks,
+// writers do without: the last of two concurrent writers wins.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,9 +39,9 @@ namespace dtlto {
 
 struct CostEntry {
   uint64_t Key;          // a hash of the module's identity
-  uint64_t Bytes;        // the bitcode's, 1 to MaxCostBytes
+  uint64_t Bytes;        // of bitcode, 1 to MaxCostBytes
   uint64_t Microseconds; // 1 to MaxCostMicroseconds
-  uint64_t KiB = 0;      // of memory, up to MaxCostBytes / 1024; 0: not known
+  uint64_t KiB = 0;      // of memory, up to MaxCostBytes / 1024; 0: unknown
 
   bool operator==(const CostEntry &O) const {
     return Key == O.Key && Bytes == O.Bytes && Microseconds == O.Microseconds &&
@@ -52,28 +52,27 @@ struct CostEntry {
 constexpr size_t MaxCostEntries = 100000;
 constexpr uint64_t MaxCostBytes = uint64_t(1) << 40;
 constexpr uint64_t MaxCostMicroseconds = 1000000000000; // 11 days
-/// No file that formatCosts() makes is larger.
+/// The largest size of a file from formatCosts().
 constexpr size_t MaxCostFileSize = 8 << 20;
 
-/// The entries of a file's \p Text in their order. Fails with what is wrong;
-/// nothing of a damaged file is used.
+/// Returns the entries of a file's \p Text, in order. Fails with a reason if
+/// the file is damaged.
 llvm::Expected<std::vector<CostEntry>> parseCosts(llvm::StringRef Text);
 
-/// The text of a file with \p Entries: with no key twice, numbers in their
-/// bounds, and at most MaxCostEntries.
+/// Returns the text of a file with \p Entries: keys must be unique, numbers
+/// within their bounds, and at most MaxCostEntries entries.
 std::string formatCosts(llvm::ArrayRef<CostEntry> Entries);
 
-/// Reads the file at \p Path. No file is no entries. Fails if there is one that
-/// can't be used. Never waits for anything but the disk.
+/// Reads the file at \p Path. A missing file has no entries. Fails if an
+/// existing file can't be used. Waits for nothing but the disk.
 llvm::Expected<std::vector<CostEntry>> readCostFile(llvm::StringRef Path);
-/// The same, before parseCosts(): empty if there is no file.
+/// Like readCostFile(), before parseCosts(). Returns "" if there is no file.
 llvm::Expected<std::string> readCostText(llvm::StringRef Path);
 
-/// Lets \p Change work on the entries of the file at \p Path (none, if it can't
-/// be used), and writes them, while no other link writes. Makes folders that
-/// are missing. Fails, and leaves all as it was, if that can't be done within
-/// half a second of waiting for others, or if \p Path is anything else than a
-/// cost history.
+/// Reads the entries of the file at \p Path (none if it can't be used), lets
+/// \p Change modify them, and writes them, under a lock. Creates missing
+/// folders. Fails, and changes nothing, if the lock isn't free within half a
+/// second, or if \p Path is anything but a cost history.
 llvm::Error
 updateCostFile(llvm::StringRef Path,
                llvm::function_ref<void(std::vector<CostEntry> &)> Change);

@@ -1,4 +1,4 @@
-//===- CostHistory.cpp - What modules took in earlier links ---------------===//
+//===- CostHistory.cpp - The cost of modules in earlier links -------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,28 +19,27 @@
 using namespace llvm;
 using namespace dtlto;
 
-// Seconds for each byte where nothing is known: about what LLD's own 114
-// modules take at O2. All estimates have it then, so the order doesn't depend
-// on it.
+// Seconds for each byte if nothing is known: about the rate of LLD's own 114
+// modules at O2. All estimates use it then, so the order doesn't depend on it.
 static constexpr double DefaultRate = 5e-6;
 
-// Bytes of memory for each job, for each byte of bitcode that is compiled, and
-// for each that is only loaded, where nothing is known. How good that is:
-// docs/design/scheduling.md.
+// Default memory estimates, in bytes: for each job, for each byte of bitcode
+// that is compiled, and for each that is only loaded. docs/design/scheduling.md
+// says how accurate they are.
 static constexpr uint64_t BaseMemory = uint64_t(10) << 20;
 static constexpr uint64_t MemoryRate = 60;
 static constexpr uint64_t LoadedRate = 25;
 
-// A module that is this many times larger or smaller than it was is another.
+// A module that has become this much larger or smaller counts as unknown.
 static constexpr uint64_t MaxGrowth = 4;
 
-// Bytes that are read or written in the time that an entry takes to be merged.
+// Merging an entry takes the time of reading or writing this many bytes.
 static constexpr uint64_t WorkOfEntry = 256;
 
-// The number of modules of the last links that give the rate for unknown ones.
+// The number of latest modules that determine the rate for unknown ones.
 static constexpr size_t NumForRate = 1000;
 
-// One edit moves all members that follow.
+// An edit of one member moves all members after it.
 std::string dtlto::costName(StringRef Original) {
   std::optional<MemberName> M = MemberName::parse(Original);
   if (!M)
@@ -72,14 +71,13 @@ static bool sameSize(uint64_t A, uint64_t B) {
   return A / MaxGrowth <= B && B / MaxGrowth <= A;
 }
 
-/// \p Seconds of a module with \p Then bytes, now that it has \p Now.
+/// Scales \p Seconds of a module from \p Then to \p Now bytes.
 static double scale(double Seconds, uint64_t Then, uint64_t Now) {
   return Seconds * (double(Now) / double(Then));
 }
 
-/// The median of seconds for each byte, in which a module counts with its size:
-/// that of small modules says little about large ones. A few that are far out
-/// don't matter.
+/// Returns the median of seconds for each byte, weighted by module size, since
+/// the rate of small modules doesn't predict large ones. Outliers don't matter.
 static double rate(ArrayRef<CostEntry> Entries) {
   if (Entries.empty())
     return DefaultRate;
@@ -107,7 +105,7 @@ std::unique_ptr<CostHistory> CostHistory::load(StringRef Path,
   std::unique_ptr<CostHistory> History(new CostHistory(Path));
   struct File {
     std::string Text;
-    std::string Why; // it can't be used
+    std::string Why; // why it can't be used
   };
   auto Read = std::make_shared<File>();
   FileAccess Access = FileAccess::Done;
@@ -183,7 +181,7 @@ CostEstimate CostHistory::estimate(StringRef KeyText, uint64_t Bytes,
 
 void CostHistory::record(StringRef KeyText, uint64_t Bytes, double Seconds,
                          uint64_t Memory) {
-  // Also false for what is not a number.
+  // Also false for NaN.
   if (!(Seconds >= 0 && Seconds <= double(MaxCostMicroseconds) / 1e6))
     return;
   if (Path.empty())
@@ -193,13 +191,13 @@ void CostHistory::record(StringRef KeyText, uint64_t Bytes, double Seconds,
                         std::min(Memory, MaxCostBytes) / 1024});
 }
 
-/// What counts of each module.
+/// Returns the recorded time that counts for each module.
 std::vector<CostHistory::Time> CostHistory::Contents::recordedByKey() const {
   std::vector<Time> Times = Recorded;
   llvm::stable_sort(Times, [](const Time &A, const Time &B) {
     return std::tie(A.Key, A.Bytes) < std::tie(B.Key, B.Bytes);
   });
-  // The last of each key: of equally large ones what was said last.
+  // Keep the last of each key: of equally large ones, the latest.
   size_t Kept = 0;
   for (size_t I = 0; I != Times.size(); ++I)
     if (I + 1 == Times.size() || Times[I + 1].Key != Times[I].Key)
@@ -208,8 +206,8 @@ std::vector<CostHistory::Time> CostHistory::Contents::recordedByKey() const {
   return Times;
 }
 
-/// Brings the entries of the file, of which some other link may have written
-/// a part, up to date.
+/// Updates the entries of the file, some of which another link may have
+/// written.
 void CostHistory::Contents::merge(std::vector<CostEntry> &Entries) const {
   std::unordered_map<uint64_t, const CostEntry *> InFile(Entries.size());
   for (const CostEntry &E : Entries)
@@ -255,11 +253,11 @@ std::string CostHistory::save() {
   struct File {
     Contents Ours;
     std::vector<CostEntry> Written;
-    std::string Why; // it couldn't be written
+    std::string Why; // why it couldn't be written
   };
   auto Update = std::make_shared<File>();
   Update->Ours = C;
-  // Merging takes time, too.
+  // Merging takes time as well.
   const uint64_t Work = (C.Known.size() + C.Recorded.size()) * WorkOfEntry;
   FileAccess Access = runFileTask(
       folder(),
@@ -273,7 +271,7 @@ std::string CostHistory::save() {
       },
       Work);
   HasTimedOut = Access == FileAccess::TimedOut;
-  if (Access == FileAccess::Skipped) // the user knows
+  if (Access == FileAccess::Skipped) // already reported
     return "";
   std::string Why = Access == FileAccess::Done ? Update->Why : NoAnswer;
   if (!Why.empty())

@@ -1,24 +1,22 @@
-//===- CostHistory.h - What modules took in earlier links -------*- C++ -*-===//
+//===- CostHistory.h - The cost of modules in earlier links -----*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The cost of a job is the time that it is expected to take, so that the
-// largest can be started first. A module's name says more about it than its
-// contents do: after an edit it takes about as long as before. So times are
-// kept by name, and the size of the bitcode with them: the estimate grows as
-// the module does. A module that isn't known, or whose size is no more the same
-// by far, is expected to take as long for each byte as those of the last links
-// did, so that both can be compared.
+// The cost of a job is its expected time; the longest jobs start first. A
+// module's name predicts its time better than its contents do: after an edit, a
+// module takes about as long as before. So times are kept by name, with the
+// size of the bitcode, and estimates grow with the module. A module that is
+// unknown, or whose size has changed a lot, gets the rate (time for each byte)
+// of the last links, so that all estimates are comparable.
 //
-// The memory that a backend compile takes is kept in the same way, where it can
-// be measured: that of a process of its own. For others, it is estimated from
+// The memory of a backend compile is kept in the same way if it can be
+// measured, which needs a process of its own. Otherwise it is estimated from
 // the size.
 //
-// Nothing here can fail a link, or change what it makes: all that a history
-// does is to put jobs in order.
+// A history only orders jobs: it can't fail a link or change its output.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,59 +32,58 @@ namespace dtlto {
 
 struct CostEstimate {
   double Seconds;  // more than 0, and finite
-  uint64_t Memory; // bytes that it takes, without what all processes share
-  bool Learnt;     // Seconds, from its own time, not from its size alone
+  uint64_t Memory; // bytes, without memory that all processes share
+  bool Learnt;     // whether Seconds is from its own earlier times
 };
 
-/// \p Original, a module's name in LLD, without what changes when another
-/// module does: the place of a member in its archive.
+/// Returns \p Original, a module's name in LLD, without what depends on other
+/// modules: the place of a member in its archive.
 std::string costName(llvm::StringRef Original);
 
-/// What identifies a module across links: \p Original, its name in LLD
-/// (as costName(), and as it travels: so it is the same on each machine and in
-/// each folder), its target \p Triple, and what of \p Conf changes the time a
-/// lot. Modules of two projects, or members of one archive that have the same
-/// name, may have the same key; then they spoil each other's estimates, no
-/// more.
+/// Returns the identity of a module across links: \p Original, its name in LLD
+/// (as costName(), and as other machines know it, so it is the same on each
+/// machine and in each folder), its target \p Triple, and the \p Settings that
+/// change its time a lot. Modules of two projects, or archive members of the
+/// same name, may share a key; their estimates then get less accurate.
 std::string costKey(const ModuleNames &Names, llvm::StringRef Original,
                     llvm::StringRef Triple, llvm::StringRef Settings);
 
-/// Any thread, but for load(). Times are of the wall clock, in seconds.
+/// Thread-safe, except load(). Times are wall-clock seconds.
 class CostHistory {
 public:
-  /// Reads the file at \p Path. One that is missing, damaged or of another
-  /// version, or whose folder doesn't answer (FileTask.h), is an empty history.
-  /// \p Note, if given, becomes a text for debug messages in each case. Without
-  /// a path, nothing is known or kept.
+  /// Reads the file at \p Path. The history is empty if the file is missing,
+  /// damaged or of another version, or if its folder doesn't respond
+  /// (FileTask.h). Sets \p Note, if given, to a text for debug messages.
+  /// Without a path, nothing is known or kept.
   static std::unique_ptr<CostHistory> load(llvm::StringRef Path,
                                            std::string *Note = nullptr);
 
-  /// What the module of \p Key will take, with \p Bytes of bitcode to compile
-  /// and \p BytesBeside that are only loaded, as the rest of a part's module
-  /// is. What is recorded counts once it is saved: a link's estimates don't
-  /// change while it runs.
+  /// Returns the estimate for the module of \p Key, with \p Bytes of bitcode to
+  /// compile and \p BytesBeside that are only loaded, such as the rest of a
+  /// part's module. Recorded times count only after save(): a link's estimates
+  /// don't change while it runs.
   CostEstimate estimate(llvm::StringRef Key, uint64_t Bytes,
                         uint64_t BytesBeside = 0) const;
 
-  /// The module of \p Key took \p Seconds, and \p Memory bytes without what all
-  /// processes share; 0 if that is unknown. If that is said twice before
-  /// save(), the larger module counts, or else what was said last. Leaves out
-  /// what can't be a time: less than 0, infinite, weeks.
+  /// Records that the module of \p Key took \p Seconds, and \p Memory bytes
+  /// without what all processes share; 0 if unknown. Of several records before
+  /// save(), that of the largest module counts, of equally large ones the last.
+  /// Ignores impossible times: negative, infinite, weeks.
   void record(llvm::StringRef Key, uint64_t Bytes, double Seconds,
               uint64_t Memory = 0);
 
-  /// Writes what was recorded to the file, on top of what is there now: another
-  /// link may have written meanwhile. Each module's time is the mean of the new
-  /// one and of what was known. Keeps the MaxCostEntries that were used last.
-  /// Returns a text for debug messages if it couldn't, and nothing otherwise;
-  /// it may then be tried again. Takes at most about a second.
+  /// Merges the records into the file, which another link may have changed
+  /// meanwhile. Each module's time becomes the mean of the new and the known
+  /// one. Keeps the MaxCostEntries that were used last. Returns a text for
+  /// debug messages if that failed, otherwise ""; after a failure, it may be
+  /// tried again. Takes at most about a second.
   std::string save();
 
-  /// Whether load() or save() has just found that the folder doesn't answer:
-  /// the user should know. False if that was known before.
+  /// Whether load() or save() has just timed out on the folder: report it.
+  /// False if that was known before.
   bool hasTimedOut() const { return HasTimedOut; }
 
-  /// How many modules are known.
+  /// The number of known modules.
   size_t size() const;
 
 private:
@@ -96,11 +93,11 @@ private:
     uint64_t KiB;
   };
 
-  /// What save() needs, and copies, so that it can abandon the file.
+  /// The data that save() copies, so that it can abandon the file task.
   struct Contents {
     std::vector<CostEntry> Known;     // by key
-    mutable std::vector<bool> IsUsed; // those that were asked for
-    std::vector<Time> Recorded;       // in the order of time
+    mutable std::vector<bool> IsUsed; // those with estimates
+    std::vector<Time> Recorded;       // in chronological order
 
     const CostEntry *find(uint64_t Key) const;
     std::vector<Time> recordedByKey() const;
@@ -113,7 +110,7 @@ private:
 
   const std::string Path;
   bool HasTimedOut = false;
-  mutable std::mutex Mutex; // guards all that follows
+  mutable std::mutex Mutex; // guards the following members
   Contents C;
   double Rate; // seconds for each byte
 };

@@ -1,4 +1,4 @@
-//===- HelperQueue.cpp - What helpers of a link do next -------------------===//
+//===- HelperQueue.cpp - The next work of a link's helpers ----------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,9 +10,9 @@
 
 using namespace dtlto;
 
-// So many jobs are looked at for the one that imports least.
+// The number of jobs among which to find the one that imports least.
 static constexpr size_t MaxChoice = 512;
-// No less is looked for: a job with so few imports is soon prepared.
+// Stop the search here: a job with so few imports is prepared quickly.
 static constexpr size_t LittleWork = 1000;
 
 void HelperQueue::add(plan::JobId J, double Seconds, size_t ImportWork,

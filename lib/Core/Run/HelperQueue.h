@@ -1,4 +1,4 @@
-//===- HelperQueue.h - What helpers of a link do next -----------*- C++ -*-===//
+//===- HelperQueue.h - The next work of a link's helpers --------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,26 +16,26 @@
 
 namespace dtlto {
 
-/// Work on jobs that threads of the linker's are to do. Any thread.
+/// Queued work on jobs for the linker's helper threads. Thread-safe.
 ///
-/// It is done in the order of jobs' ranks, by default the longest first, and
-/// for each job in order. But while machines are idle, whatever is ready soon
-/// is best: the job among the next ones that imports least takes the least time
-/// to prepare and to send, and imports of others are slimmed on the way. A job
-/// that the link may have to wait for isn't held up.
+/// The order is by the jobs' ranks (by default the longest first), and first
+/// in, first out for each job. While machines are idle, the job among the next
+/// ones that imports least goes first: it takes the least time to prepare and
+/// send, and others share its slimmed imports. Jobs that may delay the link
+/// keep their place.
 class HelperQueue {
 public:
   using Work = std::function<void()>;
 
-  /// \p Seconds that job \p J is expected to take; \p ImportWork as in
-  /// JobFacts.
+  /// Queues \p W for job \p J. \p Seconds is the job's expected time;
+  /// \p ImportWork is as in JobFacts.
   void add(plan::JobId J, double Seconds, size_t ImportWork, Work W);
 
-  /// Takes out what is next. Call it as often as add().
+  /// Removes and returns the next work. Call it once for each add().
   Work take();
 
-  /// Whether machines are idle, and what is so long that a link may have to
-  /// wait for it, in seconds.
+  /// Sets whether machines are idle, and the expected time, in seconds, from
+  /// which on a job may delay the link.
   void set(bool NewHasIdle, double NewLongFrom) {
     HasIdle = NewHasIdle;
     LongFrom = NewLongFrom;
@@ -51,8 +51,8 @@ private:
   Entries::iterator next();
 
   std::mutex Mutex;
-  Entries All; // guarded by it
-  // Set after each event, which shall not wait for helpers.
+  Entries All; // guarded by Mutex
+  // Atomic, since they are set after each event, without waiting for helpers.
   std::atomic<bool> HasIdle = false;
   std::atomic<double> LongFrom = 0;
 };

@@ -1,4 +1,4 @@
-//===- JobResult.cpp - What an attempt at a job came to -------------------===//
+//===- JobResult.cpp - The result of an attempt at a job ------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,7 +19,7 @@ ObjectDigest dtlto::digestOf(StringRef Object) {
   return BLAKE3::hash<32>(arrayRefFromStringRef(Object));
 }
 
-/// Whether \p Text has \p Worker as a word of its own.
+/// Whether \p Text contains \p Worker as a separate word.
 static bool namesWorker(StringRef Text, StringRef Worker) {
   auto IsPart = [](char C) { return isAlnum(C) || C == '-' || C == '_'; };
   if (Worker.empty())
@@ -33,7 +33,7 @@ static bool namesWorker(StringRef Text, StringRef Worker) {
   return false;
 }
 
-/// Splits what a worker made into the object and the files that come with it.
+/// Splits a worker's output into the object and its side files.
 static Error unpack(JobResult &R, const SideFiles &Side) {
   Expected<JobOutputs> Outputs = unpackOutputs(R.Object.bytes(), Side);
   if (!Outputs)
@@ -45,14 +45,14 @@ static Error unpack(JobResult &R, const SideFiles &Side) {
   return Error::success();
 }
 
-/// Turns the text that came with a remote result into messages.
-/// Returns why a stock compiler could not read its inputs, or nothing.
+/// Turns the text that came with a remote result into messages. Returns why a
+/// stock compiler couldn't read its inputs, or "".
 static std::string readWords(Event &E, StringRef Module) {
   if (E.RanHere || (E.Status != DTLTO_OK && E.Status != DTLTO_ERROR_COMPILER))
     return "";
   CompilerWords Words = E.IsOfWorker ? readWorkerWords(E.Message)
                                      : readClangWords(E.Message, Module);
-  // An object of dtlto-codegen comes with its messages. Its other output is
+  // The messages of dtlto-codegen came with its object. Its other output is
   // text, as in-process.
   if (E.IsOfWorker && E.Status == DTLTO_OK) {
     Words = {};
@@ -61,7 +61,7 @@ static std::string readWords(Event &E, StringRef Module) {
   }
   E.Errors = std::move(Words.Errors);
   llvm::append_range(E.Messages, std::move(Words.Messages));
-  // A clang that can't import ends with 0.
+  // A clang that can't import exits with 0.
   if (E.Status == DTLTO_OK && !E.Errors.empty())
     E.Status = DTLTO_ERROR_COMPILER;
   return E.Status == DTLTO_OK ? Words.Unread : "";
@@ -93,7 +93,7 @@ CheckedResult dtlto::checkResult(Event Done, StringRef Module,
     }
     if (E.RanHere)
       break;
-    // A stock compiler makes an object, and leaves out what isn't a file.
+    // A stock compiler makes an object, and no outputs that aren't files.
     if (!Side.empty() || (Side.Optimized && arePackedOutputs(R.Object.bytes())))
       if (Error Reason = unpack(R, Side)) {
         Invalid("result", std::move(Reason));

@@ -1,12 +1,12 @@
-//===- JobResult.h - What an attempt at a job came to -----------*- C++ -*-===//
+//===- JobResult.h - The result of an attempt at a job ----------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Whether a plugin's answer is a good object or which failure it is. Any
-// thread.
+// Decides whether a plugin's answer is a good object, or which failure it is.
+// Thread-safe.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,30 +20,30 @@
 
 namespace dtlto {
 
-/// What an attempt has made, until it is delivered or discarded.
+/// The result of an attempt, until it is delivered or discarded.
 struct JobResult {
   Buffer Object;
-  bool MayBeEmpty = false; // LLVM made none, and that is right
-  // Of a worker that makes files as well as the object.
-  Buffer Packed;               // as they came
-  JobOutputs Outputs;          // in Packed
-  std::string CacheEntry = {}; // the file that it is from; empty: none
+  bool MayBeEmpty = false; // LLVM correctly made no object
+  // For workers that make files as well as the object.
+  Buffer Packed;               // as received
+  JobOutputs Outputs;          // views into Packed
+  std::string CacheEntry = {}; // the object's cache file; empty if none
 };
 
-/// What a worker has made, and where, to be compared. Borrowed.
+/// A worker's result, for comparison. Borrowed.
 struct Made {
   llvm::StringRef Object;
-  JobOutputs Outputs;     // with the object
-  SideFiles Side;         // where those made here are
-  std::string Worker;     // empty: not known
-  std::string CacheEntry; // the file that it is from; empty: none
+  JobOutputs Outputs;     // next to the object
+  SideFiles Side;         // the paths of the local ones
+  std::string Worker;     // empty if unknown
+  std::string CacheEntry; // the object's cache file; empty if none
 };
 
 using ObjectDigest = std::array<uint8_t, 32>;
 ObjectDigest digestOf(llvm::StringRef Object);
 
-/// An object that the check refused. It may be as unusual as its program: then
-/// another compile makes the same.
+/// An object that the check refused. It may be valid for an unusual program:
+/// then another compile makes the same object.
 struct RefusedObject {
   plan::AttemptId Attempt;
   plan::WorkerId Worker;
@@ -53,15 +53,16 @@ struct RefusedObject {
 /// A plugin's answer to an attempt, and what is wrong with it.
 struct CheckedResult {
   Event E;                                 // Done, without its object
-  JobResult Result;                        // what it brought
+  JobResult Result;                        // what the event brought
   plan::Cause Failure = plan::Cause::None; // None: the result is good
-  std::string Why;                         // it isn't, one line
-  ObjectDigest Digest = {};                // BadResult: of what it brought
+  std::string Why;                         // why it isn't good, in one line
+  ObjectDigest Digest = {};                // of the result, if BadResult
 };
 
-/// Checks \p E, a Done event of a job for \p Module. Adds the compiler's
-/// messages in the event's text to the event. \p Side is what has to come with
-/// the object. \p Check fails, with a reason, if the object is invalid.
+/// Checks \p E, a Done event of a job for \p Module. Parses the event's text
+/// and adds the compiler's messages to the event. \p Side lists the files that
+/// must come with the object. \p Check fails, with a reason, if the object is
+/// invalid.
 CheckedResult
 checkResult(Event E, llvm::StringRef Module, const SideFiles &Side,
             llvm::function_ref<llvm::Error(llvm::StringRef)> Check);

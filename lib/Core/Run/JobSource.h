@@ -1,13 +1,13 @@
-//===- JobSource.h - What the jobs of a run are -----------------*- C++ -*-===//
+//===- JobSource.h - The jobs of a run --------------------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The seam between the driver (LinkRun.h), which knows when something is done
-// with a job, and the code that knows what a job is: modules in the memory of a
-// linker (LTO/LTOJobs.h), or files (Files/FileJobs.h).
+// The interface between the driver (LinkRun.h), which decides when to work on a
+// job, and the code that knows what a job is: a module in the linker's memory
+// (LTO/LTOJobs.h) or files (Files/FileJobs.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,22 +23,22 @@
 
 namespace dtlto {
 
-/// Jobs have the numbers from 0 on. What its jobs point at lives as long as the
-/// source. Functions may be called on any thread unless they say otherwise.
+/// A source of jobs, numbered from 0. What jobs point to lives as long as the
+/// source. Functions are thread-safe unless they say otherwise.
 class JobSource {
 public:
   virtual ~JobSource() = default;
 
   virtual size_t numJobs() const = 0;
   virtual JobFacts facts(size_t J) const = 0;
-  /// Whether \p J is compiled in this process, whatever becomes of the plugin.
+  /// Whether \p J is compiled in this process, whatever the plugin does.
   virtual bool staysHere(size_t J) = 0;
 
-  /// Whether prepare() is worth a thread of its own.
+  /// Whether prepare() is enough work for a thread of its own.
   virtual bool isWork(const plan::Action &A) const = 0;
-  /// Does what \p A says for \p J; \p Cost goes to the plugin.
-  /// \p Avoid is the name of a worker, or empty. One thread at a time for a
-  /// job. Returns Prepared, CacheHit or Broken.
+  /// Does what \p A says for \p J; \p Cost is passed to the plugin. \p Avoid is
+  /// the name of a worker, or empty. Calls for one job must not overlap.
+  /// Returns Prepared, CacheHit or Broken.
   virtual Event prepare(const plan::Action &A, size_t J, uint64_t Cost,
                         llvm::StringRef Avoid) = 0;
 
@@ -47,10 +47,10 @@ public:
   virtual CodegenResult compileHere(size_t J,
                                     const std::atomic<bool> *Stop) = 0;
 
-  /// The files that \p J makes as well as its object.
+  /// The files that \p J makes in addition to its object.
   virtual SideFiles sideFiles(size_t J) const = 0;
   /// Fails, with a reason, if \p Object can't be an object of \p J. With
-  /// \p IsAsWritten, it is known to be what a compiler wrote, and may be as
+  /// \p IsAsWritten, the object is exactly what a compiler wrote, and may be as
   /// unusual as its program.
   virtual llvm::Error check(size_t J, llvm::StringRef Object,
                             bool IsAsWritten) const = 0;
@@ -58,14 +58,14 @@ public:
   /// it differ from the local object \p Here and its files.
   virtual llvm::Error compare(size_t J, const Made &There,
                               llvm::StringRef Here) = 0;
-  /// Writes the object of \p J, and what comes with it: to \p Out if it isn't
-  /// null, otherwise to where \p J's objects always go.
+  /// Writes the object of \p J and its side files: to \p Out unless it is null,
+  /// otherwise to the usual place of \p J's objects.
   virtual llvm::Error deliver(size_t J, const JobResult &R,
                               const SideFiles &Side,
                               const llvm::AddStreamFn &Out) = 0;
-  /// Whether that is no more than a copy in memory.
+  /// Whether deliver() only copies to memory.
   virtual bool deliversToMemory() const = 0;
-  /// Whether objects may be there already.
+  /// Whether the cache may have objects.
   virtual bool mayHit() const = 0;
 
   /// Notes on the whole run, for the user and for debug messages. Called once,

@@ -1,11 +1,11 @@
-//===- LinkEvents.cpp - What comes of a link's actions --------------------===//
+//===- LinkEvents.cpp - The results of a link's actions -------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// What the session and our threads report becomes events of the plan.
+// Turns events of the session and of our threads into events of the plan.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,8 +21,8 @@ using plan::AttemptId;
 using plan::Cause;
 using PlanEvent = plan::Event;
 
-/// Bytes that a job takes until its result: its shard, and its inputs, of which
-/// a plugin may have a copy.
+/// The memory of a job until its result: its shard and its inputs, which a
+/// plugin may have copied.
 static uint64_t memoryFor(const BuiltJob &Built) {
   uint64_t Bytes = Built.shard().size();
   for (const dtlto_input &Input : Built.Inputs)
@@ -85,7 +85,7 @@ bool LinkRun::handleSession(Event &E, PlanEvent &P, Step &S) {
       E.Message = "open() failed without a reason (error " +
                   std::to_string(E.Status) + ")";
     S.Why = E.Message;
-    // The user has to correct a wrong argument, whatever the fallback is.
+    // The user has to fix a wrong argument, with any fallback setting.
     P.IsArgumentWrong = E.Status == DTLTO_ERROR_CALLER;
     return true;
   case Event::LoadChanged:
@@ -178,7 +178,7 @@ void LinkRun::handleOwn(Event &E, PlanEvent &P, Step &S) {
   default:
     assert(E.Kind == Event::Verified);
     P.What = E.Message.empty() ? PlanEvent::Verified : PlanEvent::VerifyFailed;
-    // The local compile has written the files that come with the object.
+    // The local compile has written the side files.
     JobResult &R = attempt(Jobs[E.Job]->Winner).Result;
     R.Packed.reset();
     R.Outputs = {};
@@ -187,7 +187,7 @@ void LinkRun::handleOwn(Event &E, PlanEvent &P, Step &S) {
   P.Job = static_cast<plan::JobId>(E.Job);
 }
 
-/// Whether a worker other than \p Worker has made \p Object, too, which was
+/// Whether a worker other than \p Worker has also made \p Object, which was
 /// refused then.
 static bool isFromOther(ArrayRef<RefusedObject> Refused, StringRef Object,
                         plan::WorkerId Worker) {
@@ -210,8 +210,9 @@ void LinkRun::confirm(plan::JobId J, StringRef Object) {
   }
 }
 
-/// Checks what the plugin returned for a job, and tells the plan. A check takes
-/// 14 us for each 100 KB; the way to another thread and back would take 40 us.
+/// Checks the plugin's result of a job, and passes it to the plan. A check
+/// takes 14 us for each 100 KB; a round trip to another thread would take 40
+/// us.
 void LinkRun::handleDone(Event &Done) {
   const Job &J = *Jobs[JobOf[Done.Job]];
   const AttemptId A = Done.Job;
@@ -252,7 +253,7 @@ void LinkRun::handleDone(Event &Done) {
   step(P, S);
 }
 
-/// Notes the worker of an attempt. An empty name leaves the one that is known.
+/// Notes the worker of an attempt. An empty name keeps the known worker.
 plan::WorkerId LinkRun::noteWorker(AttemptId A, StringRef Name) {
   if (Name.empty())
     return 0;

@@ -23,9 +23,9 @@ using plan::Action;
 using plan::AttemptId;
 using PlanEvent = plan::Event;
 
-// How long close() may take.
+// The limit of close().
 static constexpr std::chrono::seconds MaxClose = 10s;
-// How long open() may have taken when nothing is left for the plugin to do.
+// The limit of open() if no job is left for the plugin.
 static constexpr std::chrono::seconds MaxOpen = 2s;
 
 LinkRun::LinkRun(const RunContext &L, std::shared_ptr<JobSource> TheSource,
@@ -69,7 +69,7 @@ plan::WorkerId WorkerNames::id(StringRef Name) {
   return It->second;
 }
 
-/// Estimates all jobs and puts them in order.
+/// Estimates all jobs and sorts them.
 void LinkRun::order() {
   std::string Note;
   Costs = CostHistory::load(costHistoryPath(L.opts()), &Note);
@@ -82,10 +82,11 @@ void LinkRun::order() {
     F.Seconds = E.Seconds;
     J->Memory = E.Memory;
   }
-  // One local thread takes modules in LLVM's order, as in-process ThinLTO does:
-  // the order of warnings, and which file is written last, stay the same.
+  // A single local thread takes modules in LLVM's order, like in-process
+  // ThinLTO, so that the order of warnings and the file that is written last
+  // stay the same.
   KeepOrder = L.Host.Parallelism == 1 && !Jobs.empty() && Source->staysHere(0);
-  // LLVM has its own order, too: the largest bitcode first.
+  // LLVM also has its own order: the largest bitcode first.
   if (L.opts().Order == OrderKind::Link)
     llvm::stable_sort(Jobs, [](const auto &A, const auto &B) {
       return A->Facts.Number < B->Facts.Number;
@@ -131,8 +132,8 @@ void LinkRun::startObservers() {
 // Steps
 //===----------------------------------------------------------------------===//
 
-// Each turn, the plan's actions start as much work as it allows. Then the
-// thread waits until any of that work has ended, and reports that to the plan.
+// In each turn, the plan's actions start as much work as it allows. Then this
+// thread waits until some of that work has ended, and reports that to the plan.
 Error LinkRun::run() {
   if (L.Host.Store)
     L.Host.Store->setOpener(
@@ -151,8 +152,8 @@ Error LinkRun::run() {
     Patience P{ThePlan->newsCanWait(), ThePlan->numResultsThatCanWait()};
     for (Event &E : Events->popAll(Due, P))
       handle(E);
-    // Fail instead of waiting forever if no thread works on the jobs that are
-    // left.
+    // Fail instead of waiting forever if no thread is working on the remaining
+    // jobs.
     if (NumOnThreads == 0 && ThePlan->numOnThreads() != 0) {
       TheNotices->internalError(ThePlan->check());
       break;
@@ -165,9 +166,10 @@ Error LinkRun::run() {
   return TheNotices->takeError();
 }
 
-/// Ends the threads, and what goes by the whole link.
+/// Ends the threads, and whatever spans the whole link.
 void LinkRun::finish() {
-  // A plugin's mistakes and compilers' messages count even after the last job.
+  // Report a plugin's violations and compilers' messages even after the last
+  // job.
   for (Event &E : Events->popAll(Clock::now()))
     if (E.Kind == Event::Violation || E.Kind == Event::GaveUp ||
         E.Kind == Event::CompilerSaid)
@@ -182,7 +184,7 @@ void LinkRun::finish() {
                  : Costs->hasTimedOut() ? MessageLevel::Note
                                         : MessageLevel::Debug,
                  Note);
-  // Those whose objects the link has.
+  // Name only the workers whose objects are in the link.
   std::set<std::string> Winners;
   for (const auto &J : Jobs)
     if (StringRef Name = workerName(workerOf(J->Winner));
@@ -262,10 +264,10 @@ void LinkRun::perform(const Action &A) {
   }
 }
 
-/// Reports to the plan the time, and what the session knows without events.
+/// Reports the time and the session's state to the plan.
 void LinkRun::tick() {
   PlanEvent E{PlanEvent::Tick};
-  std::string Why; // it hangs
+  std::string Why; // why a call hangs
   if (TheSession) {
     // Local code generation is a sign of life as well.
     if (Clock::time_point Now = Clock::now(); Now >= NextPoll) {
@@ -295,7 +297,7 @@ void LinkRun::tick() {
 }
 
 //===----------------------------------------------------------------------===//
-// What observers ask for
+// Queries of observers
 //===----------------------------------------------------------------------===//
 
 const BuiltJob *LinkRun::built(AttemptId A) const {
@@ -321,7 +323,7 @@ LinkRun::Attempt &LinkRun::attempt(AttemptId A) {
   return *It;
 }
 
-/// Runs \p Work on \p J, which ends with an event, on a helper thread.
+/// Runs \p Work on \p J on a helper thread. It ends with an event.
 void LinkRun::onHelper(plan::JobId J, std::function<void()> Work) {
   const JobFacts &F = Jobs[J]->Facts;
   ++NumOnThreads;
@@ -333,7 +335,7 @@ void LinkRun::onHelper(plan::JobId J, std::function<void()> Work) {
 
 void LinkRun::prepare(const Action &A) {
   const Job &J = *Jobs[A.Job];
-  // Falls with the order of the jobs.
+  // Costs descend in the order of the jobs.
   uint64_t Cost =
       std::max<uint64_t>(1, static_cast<uint64_t>(J.Facts.Seconds * 1e6));
   auto Work = [this, A, &J, Cost, Avoid = Workers.name(A.Avoid).str()] {
@@ -363,7 +365,7 @@ void LinkRun::offer(const Action &A) {
   TheSession->submit(std::move(Job), std::move(Here), A.Insist);
 }
 
-/// The attempt is no longer needed.
+/// Cancels an attempt that is no longer needed.
 void LinkRun::cancel(AttemptId A) {
   if (TheSession)
     TheSession->forget(A);
@@ -404,7 +406,7 @@ void LinkRun::verify(const Action &A) {
   const Job &J = *Jobs[A.Job];
   auto Ours = std::make_shared<JobResult>(std::move(attempt(A.Attempt).Result));
   Attempts.erase(A.Attempt);
-  // The plan delivers it only after this has ended.
+  // The plan delivers it only after the comparison has ended.
   const Attempt &Theirs = attempt(J.Winner);
   Made M{Theirs.Result.Object.bytes(), Theirs.Result.Outputs, Theirs.Side,
          workerName(workerOf(J.Winner)).str(), Theirs.Result.CacheEntry};
@@ -417,7 +419,7 @@ void LinkRun::verify(const Action &A) {
   });
 }
 
-/// Brings an object that has been checked to where it belongs.
+/// Delivers a checked object.
 void LinkRun::deliver(const Action &A) {
   const Job &J = *Jobs[A.Job];
   Attempt &Mine = attempt(A.Attempt);
@@ -432,16 +434,16 @@ void LinkRun::deliver(const Action &A) {
     *Shared = {};
     Events->push(std::move(E));
   };
-  // Delivering to memory is only a copy; all else writes files.
+  // Delivery to memory is only a copy; other deliveries write files.
   if (!Source->deliversToMemory() || !Shared->Packed.bytes().empty())
     return onHelper(A.Job, std::move(Work));
   ++NumOnThreads;
   Work();
 }
 
-/// LLVM makes an object in spite of errors in assembly. LLD reports these and
-/// goes on with the object: without it, others would miss its symbols. It isn't
-/// cached.
+/// LLVM makes an object in spite of errors in assembly. LLD reports the errors
+/// and continues with the object; otherwise other objects would miss its
+/// symbols. The object isn't cached.
 void LinkRun::deliverDespiteErrors(const Action &A) {
   const JobResult &R = attempt(A.Attempt).Result;
   if (R.Object.bytes().empty())

@@ -5,14 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Carries out what the plan (Plan/Plan.h) decides: its actions become work for
-// threads and calls into the plugin, and what comes of these becomes its
-// events. Code that only wants to know what happens is an observer of the steps
-// (Report/Observer.h).
+// Executes the plan's decisions (Plan/Plan.h): the plan's actions become work
+// for threads and calls into the plugin, and their results become its events.
+// Code that only watches is an observer of the steps (Report/Observer.h).
 //
 // All state belongs to the thread that calls run(). Helper threads prepare
-// jobs, compare and deliver objects, local threads compile, the session's
-// thread calls the plugin. All return through one queue of events.
+// jobs, and compare and deliver objects; local threads compile; the session's
+// thread calls the plugin. All report through one event queue.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,10 +35,10 @@ namespace dtlto {
 
 class Notices;
 
-/// The names of workers, and the numbers that the plan has for them: from 1 on.
+/// Maps workers' names to the plan's numbers, which start at 1.
 class WorkerNames {
 public:
-  /// 0 is an unknown worker, without a name.
+  /// Returns 0 for an unknown worker, which has no name.
   plan::WorkerId id(llvm::StringRef Name);
   llvm::StringRef name(plan::WorkerId Id) const { return Names[Id]; }
 
@@ -50,13 +49,13 @@ private:
 
 class LinkRun : public LinkFacts {
 public:
-  /// Tests may \p Adjust the plan's thresholds, so as not to wait.
+  /// Tests may \p Adjust the plan's thresholds to avoid waiting.
   LinkRun(const RunContext &L, std::shared_ptr<JobSource> Source,
           llvm::function_ref<void(plan::Options &)> Adjust = nullptr);
   ~LinkRun() override;
 
-  /// Runs all jobs. Returns when no thread works for the link any more. Fails
-  /// with all errors that should fail the link. Call once.
+  /// Runs all jobs. Returns when no thread works for the link any more, with
+  /// all errors that fail the link. Call once.
   llvm::Error run();
 
   // For observers.
@@ -80,19 +79,19 @@ private:
   struct Job {
     size_t Number; // at the source
     JobFacts Facts;
-    uint64_t Memory = 0; // in bytes, if it is compiled locally
-    // Where the object goes, and where one goes that only another machine has
-    // made. Null: to where all objects go.
+    uint64_t Memory = 0; // in bytes, for a local compile
+    // Where an object goes, and where one goes that only another machine has
+    // made. Null: to the usual place.
     llvm::AddStreamFn Out = {}, OutElsewhere = {};
-    plan::AttemptId Winner = 0; // whose object counts; 0: there is none yet
+    plan::AttemptId Winner = 0; // whose object counts; 0 if none yet
     std::vector<RefusedObject> Refused = {};
   };
-  /// What an attempt has until it ends.
+  /// The state of an attempt until it ends.
   struct Attempt {
-    std::unique_ptr<BuiltJob> Built; // until the plugin has it
+    std::unique_ptr<BuiltJob> Built; // until the plugin takes it
     JobResult Result;
-    SideFiles Side; // where the files go that its worker makes with the object
-    /// Set when a local compile isn't needed any more. May be null.
+    SideFiles Side; // the paths of the side files from its worker
+    /// Set to true when a local compile isn't needed any more. May be null.
     std::shared_ptr<std::atomic<bool>> Stop;
   };
 
@@ -129,10 +128,10 @@ private:
   void close();
 
   const RunContext &L;
-  // An abandoned plugin shares ownership, since its jobs point into it.
+  // Shared with an abandoned plugin, whose jobs point into it.
   const std::shared_ptr<JobSource> Source;
   std::unique_ptr<CostHistory> Costs;
-  std::shared_ptr<LocalRoom> Room;        // the session shares it
+  std::shared_ptr<LocalRoom> Room;        // shared with the session
   std::vector<std::unique_ptr<Job>> Jobs; // by rank
   bool KeepOrder = false;
   plan::Time CloseTimeout = {};
@@ -140,13 +139,13 @@ private:
 
   std::unique_ptr<plan::Plan> ThePlan;
   std::vector<std::unique_ptr<Observer>> Observers;
-  Notices *TheNotices = nullptr; // one of them
+  Notices *TheNotices = nullptr; // one of Observers
 
   std::shared_ptr<EventQueue> Events = std::make_shared<EventQueue>();
   std::unique_ptr<Session> TheSession;
-  std::vector<PluginNumber> Numbers; // that it reported
-  size_t NumOnThreads = 0; // work given to our threads that hasn't come back
-  Clock::time_point NextPoll = {}; // for what the plugin runs locally
+  std::vector<PluginNumber> Numbers; // as reported by the plugin
+  size_t NumOnThreads = 0; // work given to our threads that hasn't ended
+  Clock::time_point NextPoll = {}; // when to poll the plugin's local jobs
   llvm::DenseMap<plan::AttemptId, plan::JobId> JobOf;
   llvm::DenseMap<plan::AttemptId, plan::WorkerId> WorkerOf;
   llvm::DenseMap<plan::AttemptId, std::unique_ptr<Attempt>> Attempts;

@@ -1,4 +1,4 @@
-//===- LogObserver.cpp - Steps become an event log ------------------------===//
+//===- LogObserver.cpp - Writes steps to an event log ---------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -26,8 +26,8 @@ static bool isPipe(StringRef Path) {
          Status.type() == sys::fs::file_type::fifo_file;
 }
 
-/// Returns what went wrong since it was opened. A stream that is destroyed with
-/// an error ends the process.
+/// Closes the log and returns its error, if any. Clears the error: destroying a
+/// stream with an error ends the process.
 static std::error_code closeLog(raw_fd_ostream &Out) {
   Out.close();
   std::error_code Why = Out.error();
@@ -38,7 +38,7 @@ static std::error_code closeLog(raw_fd_ostream &Out) {
 Error dtlto::checkLog(StringRef Path) {
   auto Why = std::make_shared<std::error_code>();
   if (runFileTask(Path, [Why, Path = Path.str()] {
-        // A reader would take the check for the whole log.
+        // A reader of the pipe would take the check for the whole log.
         if (isPipe(Path))
           return;
         raw_fd_ostream Out(Path, *Why);

@@ -1,4 +1,4 @@
-//===- LogObserver.h - Steps become an event log ----------------*- C++ -*-===//
+//===- LogObserver.h - Writes steps to an event log -------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,19 +17,19 @@
 namespace dtlto {
 
 /// Fails, with a message that names it, if the log \p Path can't be written.
-/// What is there is lost.
+/// Truncates the file.
 llvm::Error checkLog(llvm::StringRef Path);
 
-/// Writes the log \p Path of a link without jobs. Fails as checkLog().
+/// Writes the log \p Path of a link without jobs. Fails like checkLog().
 llvm::Error writeEmptyLog(llvm::StringRef Path);
 
-/// Writes --thinlto-dist-log: what the plan saw and decided (Plan/EventLog.h),
-/// with the names of modules and workers as comments. Each step is in the file
-/// before it is carried out, so the log of a link that hangs, or was killed, is
-/// whole.
+/// Writes --thinlto-dist-log: the events and actions of the plan
+/// (Plan/EventLog.h), with the names of modules and workers as comments. Each
+/// step is in the file before it is carried out, so the log is complete even if
+/// the link hangs or is killed.
 class LogObserver : public Observer {
 public:
-  /// \p O and \p Jobs are what the plan was made of.
+  /// \p O and \p Jobs are those of the plan.
   LogObserver(const LinkFacts &Run, const RunContext &L, const plan::Options &O,
               const std::vector<plan::JobInfo> &Jobs);
 
@@ -37,10 +37,10 @@ public:
   void finish() override;
 
 private:
-  /// What a file task that is abandoned goes on with.
+  /// The data that an abandoned file task keeps using.
   struct File {
     std::unique_ptr<llvm::raw_fd_ostream> Out;
-    std::error_code Why; // it can't be written
+    std::error_code Why; // why it can't be written
   };
 
   void use(std::function<void(File &)> Task);
@@ -49,8 +49,8 @@ private:
   const LinkFacts &Run;
   const RunContext &L;
   const std::string Path;
-  std::shared_ptr<File> Log;     // null: it doesn't answer
-  plan::WorkerId NumWorkers = 0; // that are named in the log
+  std::shared_ptr<File> Log;     // null if it doesn't respond
+  plan::WorkerId NumWorkers = 0; // named in the log so far
 };
 
 } // namespace dtlto

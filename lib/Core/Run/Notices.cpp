@@ -1,4 +1,4 @@
-//===- Notices.cpp - What the user is told of a link ----------------------===//
+//===- Notices.cpp - Messages about a link --------------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -23,8 +23,8 @@ using PlanEvent = plan::Event;
 static constexpr unsigned MaxOfKind = 3;
 static constexpr size_t MaxWarnings = 10;
 
-/// Leaves out what differs between failures for the same reason: ports, times,
-/// sizes, and the numbers of machines.
+/// Returns \p Why without what differs between failures of one kind: ports,
+/// times, sizes, and the numbers of machines.
 static std::string kindOf(StringRef Why) {
   std::string Kind;
   for (char C : Why.take_front(200)) {
@@ -35,7 +35,7 @@ static std::string kindOf(StringRef Why) {
   return Kind;
 }
 
-/// Warns about one job that failed with the reason \p Why. The summary has the
+/// Warns about one failed job, with the reason \p Why. The summary has the
 /// number of suppressed warnings.
 void Notices::warnLimited(const Twine &Text, StringRef Why) {
   if (L.msg().verbose() ||
@@ -65,7 +65,7 @@ bool Notices::isPart(plan::JobId J) const {
   return Run.facts(J).Title != printable(Run.facts(J).Name);
 }
 
-/// What is counted: modules, unless some are compiled in parts.
+/// The unit of counts: modules, unless some are compiled in parts.
 const char *Notices::units() const {
   for (plan::JobId J = 0; J != Run.numJobs(); ++J)
     if (isPart(J))
@@ -77,7 +77,7 @@ std::string Notices::module(plan::JobId J) const {
   return "module '" + Run.facts(J).Title + "'";
 }
 
-/// What a message about \p J at the plugin begins with.
+/// The beginning of a message about \p J at the plugin.
 std::string Notices::ofJob(plan::JobId J) const {
   return plugin() + module(J) + ": ";
 }
@@ -167,13 +167,13 @@ void Notices::sawPlugin(const Step &S) {
 }
 
 //===----------------------------------------------------------------------===//
-// What compilers write
+// Messages of compilers
 //===----------------------------------------------------------------------===//
 
-/// Whether to show \p Text of a part of \p J's module. Each part repeats what
-/// concerns the whole module, or a function that several parts have copies of;
-/// in-process, it appears once. Assembly is in one part only, and parts may
-/// have the same.
+/// Whether to show \p Text of a part of \p J's module. Parts repeat messages
+/// about the whole module, or about a function that several parts have copies
+/// of; in-process, each appears once. Messages about assembly are always new:
+/// assembly is in one part only, and parts may have equal ones.
 bool Notices::isNew(plan::JobId J, StringRef Text,
                     StringMap<unsigned> &OfPart) {
   StringRef Module = Run.facts(J).Name;
@@ -194,7 +194,7 @@ void Notices::show(plan::JobId J, ArrayRef<CompilerMessage> Messages) {
       L.msg().emit(M.Level, M.Text);
 }
 
-/// Fails the link with a compiler's errors, each of which LLD shows as its own.
+/// Fails the link with a compiler's errors. LLD reports each of them.
 void Notices::failCompile(const Step &S, plan::JobId J, StringRef Plugin,
                           StringRef Where) {
   show(J, S.Messages);
@@ -208,7 +208,7 @@ void Notices::failCompile(const Step &S, plan::JobId J, StringRef Plugin,
 }
 
 void Notices::sawWords(StringRef Words) {
-  // Errors decide about a job, which has them as its result.
+  // An error decides about a job, which has it as its result.
   for (const CompilerMessage &M : readClangWords(Words, "").Messages)
     if (M.Level == MessageLevel::Text)
       L.msg().note(Twine(L.Host.Plugin->name) + ": " + M.Text);
@@ -224,7 +224,7 @@ static std::string known(uint32_t N, StringRef Noun) {
   return N == UINT32_MAX ? ("? " + Noun + "s").str() : counted(N, Noun);
 }
 
-/// Reports only what changed.
+/// Reports the load if it has changed.
 void Notices::sawLoad(const dtlto_load &Load) {
   IsThisMachine =
       Load.slots != 0 && Load.local != 0 && Load.local >= Load.slots;
@@ -237,19 +237,20 @@ void Notices::sawLoad(const dtlto_load &Load) {
                 known(Load.queued, "job") + " queued");
 }
 
-/// An attempt at the plugin has failed. The actions are the plan's decision.
+/// Handles a failed attempt at the plugin. The step's actions are the plan's
+/// decision.
 void Notices::sawFailure(const Step &S) {
   plan::JobId J = S.Job;
   Cause Why = S.E->Why;
-  // A compiler's words end in a newline, and a message doesn't.
+  // A compiler's output ends in a newline, a message doesn't.
   std::string Said = S.Said.rtrim().str();
   const std::string Text = ofJob(J);
-  // The failure of the first try, which may be another.
+  // The reason of the first try, which may differ.
   std::string Before = WhyAgain.lookup(J);
   if (auto It = Remote.find(J); It != Remote.end() && Before.empty())
     Before = It->second.text(": ");
-  // Only another compiler can tell whether a plain link would fail too, or make
-  // the same object.
+  // Only another compiler shows whether a plain link would fail as well, or
+  // make the same object.
   const bool IsDoubted = Why == Cause::Compiler || Why == Cause::BadResult;
   if (Why == Cause::Compiler)
     Remote[J] = {S.Why.str(), Said.empty() ? "nothing" : Said, S.E->Attempt};
@@ -297,7 +298,7 @@ void Notices::sawFailure(const Step &S) {
   L.msg().debug(Text + S.Why + "; it also runs elsewhere");
 }
 
-/// A refused object was right after all: the program is unusual.
+/// Handles a refused object that is valid: the program is unusual.
 void Notices::sawConfirmed(plan::JobId J, plan::AttemptId A) {
   auto It = Remote.find(J);
   if (It == Remote.end() || It->second.Attempt != A)
@@ -348,8 +349,8 @@ void Notices::sawWin(const Step &S, const Action &A) {
   default:
     ++Num.Fallback;
   }
-  // This failure wasn't reported, since the second try has not failed. The loss
-  // of a plugin was, mostly with this reason.
+  // This failure hasn't been reported, since the second try didn't fail. The
+  // loss of a plugin has been, mostly with this reason.
   if (std::string Why = WhyAgain.lookup(J);
       !Why.empty() && It->second != Cause::PluginGone)
     warnLimited(ofJob(J) + Why + "; compiled here before a second try ended",
@@ -357,7 +358,7 @@ void Notices::sawWin(const Step &S, const Action &A) {
   warnRefuted(J, "here");
 }
 
-/// Warns if a remote compiler had failed with what was now compiled \p Where.
+/// Warns if a remote compiler failed on what was now compiled \p Where.
 void Notices::warnRefuted(plan::JobId J, const std::string &Where) {
   auto It = Remote.find(J);
   if (It == Remote.end())
@@ -424,7 +425,7 @@ void Notices::sawEnd(const Step &S, const Action &A) {
     return fail(plugin() + S.Why);
   case Cause::PrepareFailed:
   case Cause::DeliverFailed:
-    return addError(S.Why); // LLVM's own words
+    return addError(S.Why); // LLVM's own error
   case Cause::Cached:
     ++Num.Cached;
     return;

@@ -1,4 +1,4 @@
-//===- Notices.h - What the user is told of a link --------------*- C++ -*-===//
+//===- Notices.h - Messages about a link ------------------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,7 +18,7 @@
 namespace dtlto {
 
 /// Turns steps into messages, counts them for the summary, and keeps the errors
-/// that the link fails with.
+/// that fail the link.
 class Notices : public Observer {
 public:
   Notices(const LinkFacts &Run, const RunContext &L) : Run(Run), L(L) {}
@@ -26,12 +26,12 @@ public:
 
   void saw(const Step &S) override;
 
-  /// What compilers wrote about unknown jobs.
+  /// Shows what compilers wrote about unknown jobs.
   void sawWords(llvm::StringRef Words);
-  /// The link would wait forever. \p Rule is the rule of the plan that doesn't
-  /// hold.
+  /// Fails a link that would wait forever. \p Rule is the invariant of the plan
+  /// that is broken, or empty.
   void internalError(llvm::StringRef Rule);
-  /// At the end, reports on the whole link, with other \p Notes.
+  /// Reports on the whole link, at its end, with other \p Notes.
   void summarize(llvm::ArrayRef<std::string> Notes,
                  llvm::ArrayRef<std::string> DebugNotes);
   bool hasErrors() const { return NumErrors != 0; }
@@ -78,47 +78,47 @@ private:
   const RunContext &L;
   llvm::Error Err = llvm::Error::success();
   size_t NumErrors = 0;
-  std::string LastLoad; // as it was reported
+  std::string LastLoad; // as reported
 
-  // What the plugin did so far.
+  // The plugin's state so far.
   bool IsOpen = false, WasBusy = false;
-  /// All its slots are on this machine.
+  /// Whether all its slots are on this machine.
   bool IsThisMachine = false;
   plan::Time Now = {}, FirstAccepted = {};
   llvm::DenseSet<plan::JobId> Accepted, Begun;
-  std::string LastFailure; // of any job, but for compile errors
+  std::string LastFailure; // of any job, except compile errors
 
-  llvm::DenseSet<plan::JobId> Settled; // their objects are there, or failed
+  llvm::DenseSet<plan::JobId> Settled; // have an object, or failed
 
   // By job.
-  llvm::DenseMap<plan::JobId, std::string> WhyAgain; // it was tried once more
+  llvm::DenseMap<plan::JobId, std::string> WhyAgain; // why it was retried
   struct Failure {
     std::string What;
-    std::string Said; // by the compiler; empty: its object was refused
+    std::string Said; // by the compiler; empty if its object was refused
     plan::AttemptId Attempt;
     std::string text(const char *Between = "; it said: ") const {
       return Said.empty() ? What : What + Between + Said;
     }
   };
-  llvm::DenseMap<plan::JobId, Failure> Remote; // of a remote compiler
-  llvm::DenseSet<plan::JobId> Confirmed; // their refused objects were right
-  /// Why attempts run here.
+  llvm::DenseMap<plan::JobId, Failure> Remote; // of remote compilers
+  llvm::DenseSet<plan::JobId> Confirmed; // their refused objects were valid
+  /// Why attempts run locally.
   llvm::DenseMap<plan::AttemptId, plan::Cause> Here;
 
-  /// How often each message was shown of a module that is compiled in parts.
+  /// How often each message about a module in parts was shown.
   llvm::StringMap<unsigned> SaidOfParts;
 
-  llvm::StringMap<unsigned> NumOfKind; // warnings, by what is alike in them
+  llvm::StringMap<unsigned> NumOfKind; // warnings of each kind
   struct {
     size_t Warnings = 0, Suppressed = 0;
     size_t Remote = 0, Fallback = 0, NotExpressible = 0, Shared = 0;
     size_t Duplicates = 0, DuplicatesWon = 0, WonHere = 0, Retried = 0;
     size_t Cached = 0, Verified = 0;
-    size_t Ours = 0; // with those that were verified
+    size_t Ours = 0; // including verified ones
   } Num;
-  std::string LastRetry; // which, and why
+  std::string LastRetry; // which job, and why
   std::set<std::string> NotExpressible;
-  std::set<std::string> Hosts; // that made objects
+  std::set<std::string> Hosts; // with objects in the link
 };
 
 } // namespace dtlto

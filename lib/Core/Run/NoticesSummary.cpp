@@ -1,4 +1,4 @@
-//===- NoticesSummary.cpp - What the user is told at the end --------------===//
+//===- NoticesSummary.cpp - Messages at the end of a link -----------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,14 +13,14 @@
 using namespace llvm;
 using namespace dtlto;
 
-// The longest that it takes to reach a farm.
+// The longest time that it takes to reach a farm.
 static constexpr double ShortLinkSeconds = 1;
 
 std::string Notices::ofAll(size_t N) const {
   return std::to_string(N) + " of " + std::to_string(Run.numJobs());
 }
 
-/// What is known of why the plugin made no object of this link.
+/// Returns why the plugin made no object of this link, as far as known.
 std::string Notices::whyNone() const {
   auto seconds = [](plan::Time T) {
     return formatv("{0:f1} s", std::chrono::duration<double>(T).count()).str();
@@ -47,7 +47,7 @@ std::string Notices::whyNone() const {
   return LastFailure.empty() ? Why : Why + "; the last failure: " + LastFailure;
 }
 
-/// On a terminal, leaves one line of a link that ran on other machines.
+/// On a terminal, reports the counts of a link that used other machines.
 void Notices::showCounts() const {
   const size_t NumJobs = Run.numJobs();
   if (IsThisMachine || !L.isLast() || hasErrors() ||
@@ -72,7 +72,7 @@ void Notices::showCounts() const {
                ": " + join(Parts, ", "));
 }
 
-/// Reports which jobs can't run at the plugin, once for a link.
+/// Reports which jobs can't run at the plugin, once for each link.
 void Notices::noteNotExpressible() {
   std::string Stays;
   if (Num.NotExpressible)
@@ -96,12 +96,12 @@ void Notices::summarize(ArrayRef<std::string> Notes,
   if (Num.Suppressed)
     L.msg().warning(plugin() + Twine(Num.Suppressed) + " more " + units() +
                     " failed in the same way (use --verbose to list them)");
-  // If the plugin made no object, all are fallbacks.
+  // If the plugin made no object, count all as fallbacks.
   if (Num.Fallback)
     L.msg().warning(plugin() +
                     ofAll(Num.Fallback + (Num.Remote ? 0 : Num.Shared)) + " " +
                     units() + " were compiled here instead");
-  // A plugin without jobs isn't opened, and reports nothing itself.
+  // A plugin without jobs isn't opened, so it reports nothing itself.
   if (Num.Cached)
     L.msg().debug(plugin() + ofAll(Num.Cached) +
                   " objects came from the cache");
@@ -114,7 +114,7 @@ void Notices::summarize(ArrayRef<std::string> Notes,
   showCounts();
 }
 
-/// Reports what ran locally as well, twice, or to be compared.
+/// Reports what ran locally as well, ran twice, or was compared.
 void Notices::summarizeShares() const {
   const size_t NumJobs = Run.numJobs();
   // A short link may end before any farm has answered.

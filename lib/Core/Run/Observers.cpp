@@ -1,4 +1,4 @@
-//===- Observers.cpp - What learns from a link's steps --------------------===//
+//===- Observers.cpp - Observers of a link's steps ------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -69,7 +69,7 @@ void ProgressObserver::saw(const Step &S) {
       if (Verifies && !IsSampled[A.Job])
         finished(A.Job);
     } else if (A.What == Action::CompileHere) {
-      // A local attempt next to the plugin's isn't shown: the plugin's is.
+      // Of a local attempt and the plugin's, show only the plugin's.
       if (A.AKind != AttemptKind::Verify && A.Why != Cause::Straggler &&
           A.Why != Cause::PluginSilent && A.Why != Cause::Overdue)
         started(A.Job, ThisMachine);

@@ -1,12 +1,12 @@
-//===- Observers.h - What learns from a link's steps ------------*- C++ -*-===//
+//===- Observers.h - Observers of a link's steps ----------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The observers of progress, reports and costs. Messages are in Notices.h, the
-// log in LogObserver.h.
+// The observers for progress, reports and costs. Notices.h has the messages,
+// LogObserver.h the log.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@
 
 namespace dtlto {
 
-/// Moves the progress line.
+/// Updates the progress line.
 class ProgressObserver : public Observer {
 public:
   ProgressObserver(const LinkFacts &Run, const RunContext &L);
@@ -38,16 +38,16 @@ private:
 
   const LinkFacts &Run;
   Progress Line;
-  const bool Verifies;     // jobs end together, when all are compared
+  const bool Verifies;     // jobs end together, after all comparisons
   llvm::BitVector IsShown; // jobs, as started
   llvm::BitVector IsFinished, IsSampled;
   llvm::DenseSet<plan::AttemptId> Running;
   llvm::DenseMap<plan::JobId, plan::AttemptId> Winner;
 };
 
-/// Records a link for reports and time traces. At its end it writes the report
-/// and leaves the record with the linker, as the user asked. The last run of a
-/// link does both.
+/// Records a link for reports and time traces. At the end of the link, in its
+/// last run, writes the report and gives the record to the linker, as the user
+/// asked.
 class TimelineObserver : public Observer {
 public:
   TimelineObserver(const LinkFacts &Run, const RunContext &L)
@@ -64,8 +64,8 @@ private:
   Timeline Record;
 };
 
-/// Records in the cost history how long each module took that has an object. Of
-/// jobs on other machines, only if the plugin reported when they began.
+/// Records in the cost history how long each module with an object took. Skips
+/// remote jobs whose beginning the plugin didn't report.
 class CostObserver : public Observer {
 public:
   CostObserver(const LinkFacts &Run, CostHistory &Costs)

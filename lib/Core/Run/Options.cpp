@@ -20,18 +20,18 @@ using namespace dtlto;
 
 namespace {
 
-/// What the user gave for an option.
+/// An option as the user gave it.
 struct Given {
   StringRef Spelling, Value;
-  StringRef Expected; // as messages and the help show it
+  StringRef Expected; // as shown in messages and the help
 };
 
 struct OptionInfo {
   StringLiteral Name;
-  StringLiteral Value; // as messages and the help show it
+  StringLiteral Value; // as shown in messages and the help
   Error (*Set)(Options &, Given);
   StringLiteral Help;
-  StringLiteral Default = ""; // without a value; empty: it needs one
+  StringLiteral Default = ""; // if no value is given; empty if one is required
 };
 
 } // namespace
@@ -50,7 +50,7 @@ static Error setNumber(unsigned &Field, const Given &G, unsigned Min,
   return Error::success();
 }
 
-/// Returns the place of the value among the expected ones, "a|b|c".
+/// Returns the index of the value among the expected ones, "a|b|c".
 static Expected<size_t> findChoice(const Given &G) {
   SmallVector<StringRef, 4> Known;
   G.Expected.split(Known, '|');
@@ -69,7 +69,7 @@ static Expected<size_t> findChoice(const Given &G) {
   return wrongValue(G, Names);
 }
 
-/// The enumerators are in the order of the help, from \p First on.
+/// The enumerators, from \p First on, are in the order of the help.
 template <auto Field, size_t First = 0>
 static Error setChoice(Options &O, Given G) {
   Expected<size_t> Place = findChoice(G);
@@ -79,7 +79,7 @@ static Error setChoice(Options &O, Given G) {
   return Error::success();
 }
 
-// As everywhere in LLD, the last one counts.
+// As everywhere in LLD, the last option counts.
 template <std::string Options::*Field>
 static Error setText(Options &O, Given G) {
   O.*Field = G.Value.str();
@@ -129,7 +129,7 @@ static Error setLocalJobs(Options &O, Given G) {
   return Error::success();
 }
 
-/// A number of bytes, or of what the letter after it says.
+/// A number of bytes, or of K, M or G.
 static Error setMemory(Options &O, Given G) {
   StringRef Number = G.Value;
   unsigned Shift = 0;
@@ -173,7 +173,7 @@ static Error setCosts(Options &O, Given G) {
 }
 
 // In the order of the help. A test compares this with the manual page and the
-// README, which say more.
+// README, which explain more.
 static constexpr OptionInfo Table[] = {
     {"thinlto-dist-plugin", "<name or path>", setText<&Options::Plugin>,
      "Run the jobs of ThinLTO with this plugin: local, distcc, icecc, ..."},
@@ -262,7 +262,7 @@ Error dtlto::setOption(Options &Opts, StringRef Name,
     return Info.Set(Opts, {Spelling, *Value, Info.Value});
   }
 
-  // What all options begin with says nothing.
+  // Don't compare the prefix that all options share.
   StringRef Word = Name;
   const bool HasPrefix = Word.consume_front(OptionPrefix);
   SmallVector<StringRef, 32> Known;
@@ -273,7 +273,7 @@ Error dtlto::setOption(Options &Opts, StringRef Name,
   }
   std::string Text = ("unknown option " + Spelling).str();
   if (StringRef Nearest = nearestWord(Word, Known); !Nearest.empty()) {
-    // The distributor's options are shorter.
+    // The distributor's options have no prefix.
     StringRef Left = Spelling.ends_with(Name) ? "" : OptionPrefix;
     std::string Full = ((HasPrefix ? OptionPrefix : "") + Nearest).str();
     StringRef Meant = Full;
@@ -304,15 +304,15 @@ Error dtlto::readEnvironment(Options &Opts) {
   return Error::success();
 }
 
-// Not in the folder of the ThinLTO cache, which has what stock LLD puts there
-// and nothing else. The number is the format's, so that two versions don't
-// replace each other's file.
+// Not in the folder of the ThinLTO cache, which has only what stock LLD puts
+// there. The number is the format's, so that two versions don't replace each
+// other's file.
 std::string dtlto::costHistoryPath(const Options &Opts) {
   if (Opts.Costs)
     return *Opts.Costs;
   SmallString<256> Path;
-  // As the XDG Base Directory Specification says, a relative XDG_CACHE_HOME is
-  // to be ignored. It would be another folder wherever a link is started.
+  // The XDG Base Directory Specification says to ignore a relative
+  // XDG_CACHE_HOME, which would depend on the current folder.
   if (!sys::path::cache_directory(Path) || !sys::path::is_absolute(Path)) {
     if (!sys::path::home_directory(Path) || !sys::path::is_absolute(Path))
       return "";

@@ -5,13 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The one place that reads the project's options and environment variables:
+// Only this file reads the project's options and environment variables:
 //
-//   DTLTO_PLUGIN_PATH   folders to look for plugins in, separated as in PATH
-//   DTLTO_STATUS        what the progress line begins with (Progress.h)
+//   DTLTO_PLUGIN_PATH   folders with plugins, separated as in PATH
+//   DTLTO_STATUS        the beginning of the progress line (Progress.h)
 //   MAKEFLAGS           the build's jobserver (Support/Jobserver.h)
 //   TERM                "dumb": lines can't be overwritten
-//   XDG_CACHE_HOME, HOME   where the user's cache folder is
+//   XDG_CACHE_HOME, HOME   location of the user's cache folder
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,78 +34,78 @@ enum class OrderKind { Cost, Link };
 enum class StatusKind { None, Table, JSON };
 enum class CacheKind { Separate, Shared };
 
-/// Below, a slim module takes more time to make than its bytes would.
+/// Slimming a smaller module takes longer than sending it.
 constexpr unsigned DefaultSlimFrom = 4096;
 
-/// With --thinlto-dist-split=auto, a part has at least so many instructions,
+/// The least number of instructions of a part with --thinlto-dist-split=auto:
 /// about a second of code generation.
 constexpr unsigned MinAutoPart = 10000;
 
 struct Options : JobOptions {
-  std::string Plugin; // name or path; empty: in-process ThinLTO as ever
+  std::string Plugin; // name or path; empty: in-process ThinLTO
   FallbackKind Fallback = FallbackKind::Local;
-  std::optional<unsigned> LocalJobs; // next to the plugin's; nothing: what pays
-  OrderKind Order = OrderKind::Cost; // that jobs are started in
-  // How much of the link's work may be done twice, against stragglers.
+  std::optional<unsigned> LocalJobs; // next to the plugin's; unset: automatic
+  OrderKind Order = OrderKind::Cost; // in which jobs start
+  // The share of the link's work that may be done twice, against stragglers.
   unsigned DuplicatePercent = 25;
   unsigned VerifyPercent = 0;
-  std::optional<uint64_t> VerifySeed; // of the sample; nothing: the link's own
+  std::optional<uint64_t> VerifySeed; // of the sample; unset: automatic
   // Whether other machines' objects have keys of their own in the cache.
   CacheKind Cache = CacheKind::Separate;
   ProgressKind Progress = ProgressKind::Auto;
   std::string SaveJobs; // a folder; empty: save none
-  /// A folder of optimised modules, or keepsInFarm(); empty: keep none.
+  /// A folder of optimised modules, or "farm" (keepsInFarm()); empty: keep
+  /// none.
   std::string KeepIR;
   std::string Report;                   // a file, .html or .json; empty: none
-  std::string Log;                      // of events, a file; empty: none
+  std::string Log;                      // a file for events; empty: none
   StatusKind Status = StatusKind::None; // show the farm, and don't link
-  // Instructions of a part that a long module is compiled in; 0: none is.
+  // The instructions of a part of a long module; 0: don't split modules.
   unsigned Split = 0;
   bool SplitIsAuto = false; // Split is MinAutoPart
-  // Modules of so many bytes and more are imported as slim ones; no value:
-  // none.
+  // Slim imported modules of this size or more; unset: none.
   std::optional<unsigned> SlimFrom = DefaultSlimFrom;
-  // The file of the cost history; empty: none; nothing: where it is by default.
+  // The cost history's file; empty: none; unset: the default path.
   std::optional<std::string> Costs;
 
   // From the rest of the command line and the environment.
   std::string CacheFolder; // of LLD's ThinLTO cache; may be empty
-  std::string KeepsWhole;  // an option with which none is split
-  bool Version = false;    // LLD is asked for its version
+  std::string KeepsWhole;  // an option that prevents splitting
+  bool Version = false;    // LLD prints its version
   bool MayNotLink = false; // LLD may only print that, or write index files
   std::vector<std::string> PluginPath; // DTLTO_PLUGIN_PATH
   std::string StatusFormat;            // DTLTO_STATUS, or the default
   bool DumbTerminal = false;           // TERM
   std::string MakeFlags;               // MAKEFLAGS
 
-  /// Not in a folder of that name, which is ./farm.
+  /// The farm's store. A folder of that name is ./farm.
   bool keepsInFarm() const { return KeepIR == "farm"; }
-  /// Whether an option was given that means nothing without a plugin.
+  /// Whether an option was given that needs a plugin, but no plugin was.
   bool needsPlugin() const { return Plugin.empty() && !FirstOption.empty(); }
   std::string FirstOption;
 };
 
 /// Sets the option \p Name (`thinlto-dist-timeout`, without dashes) to
-/// \p Value, or to its default meaning if there is none. Fails with a message
-/// that names the option, in its spelling on the command line \p Spelling.
+/// \p Value, or to its default if there is none. Fails with a message that
+/// names the option as \p Spelling, its form on the command line.
 llvm::Error setOption(Options &Opts, llvm::StringRef Name,
                       std::optional<llvm::StringRef> Value,
                       llvm::StringRef Spelling);
 
-/// Whether \p Name is for setOption() to judge, rather than for LLD:
-/// `thinlto-dist-` and anything, and `thinlto-distribute`. LLVM's own
-/// `thinlto-distributor` is LLD's.
+/// Whether setOption() handles \p Name, rather than LLD: `thinlto-distribute`
+/// and anything with the prefix `thinlto-dist-`. LLVM's `thinlto-distributor`
+/// is LLD's.
 bool isOurOption(llvm::StringRef Name);
 
-/// Prints what each option is for, after the help of LLD.
+/// Prints a description of each option, after the help of LLD.
 void printHelp(llvm::raw_ostream &OS, bool IsCOFF);
 
 /// Reads the environment. Fails with a message that names the variable.
 llvm::Error readEnvironment(Options &Opts);
 
-/// The file that the link's cost history (CostHistory.h) is kept in: the one
-/// that the user chose, else one in the user's cache folder. Empty if there
-/// shall be none, or if the user has no such folder. Asks the environment.
+/// Returns the file of the link's cost history (CostHistory.h): the user's
+/// choice, or one in the user's cache folder. Empty if the user wants none or
+/// has no such folder. Reads the environment.
 std::string costHistoryPath(const Options &Opts);
 
 } // namespace dtlto

@@ -1,4 +1,4 @@
-//===- RunContext.h - What a run of jobs goes by ----------------*- C++ -*-===//
+//===- RunContext.h - The context of a run ----------------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,21 +17,22 @@
 
 namespace dtlto {
 
-/// What the driver and its observers know, whatever the jobs are. References
-/// outlive the run. Only this file knows that a link may have two rounds.
+/// The context of the driver and its observers, whatever the jobs are.
+/// References outlive the run. In Run, only this file knows that a link may
+/// have two rounds.
 struct RunContext {
   const HostContext &Host;
   const Options &Opts;
   /// Takes the record of the run, for --time-trace. May be null.
   std::vector<Timeline> *Timelines = nullptr;
-  std::chrono::steady_clock::time_point Started = {}; // the first task came
-  std::chrono::steady_clock::time_point SetUp = {};   // LLD began with its LTO
+  std::chrono::steady_clock::time_point Started = {}; // at the first task
+  std::chrono::steady_clock::time_point SetUp = {};   // when LLD set up its LTO
 
-  /// Of two rounds, each of which runs all jobs: 1, 2; 0: there is one.
+  /// 1 or 2 if the link has two rounds, each with all jobs; otherwise 0.
   unsigned Round = 0;
-  /// When the first of two began.
+  /// When the first of two rounds began.
   std::chrono::steady_clock::time_point BothStarted = {};
-  /// What the first round leaves for the second. Null: there is one round.
+  /// Data of the first round for the second. Null: there is one round.
   struct RoundNotes {
     Timeline Record;
     std::string Stays; // which jobs are compiled locally, and why
@@ -39,21 +40,21 @@ struct RunContext {
 
   Messages &msg() const { return Host.Msg; }
   const Options &opts() const { return Opts; }
-  /// No other round of the link follows.
+  /// Whether this is the link's last round.
   bool isLast() const { return Round != 1; }
-  /// Whether the link has reported \p Stays, or else has now.
+  /// Whether the link has already reported \p Stays. If not, notes that it has.
   bool wasReported(std::string Stays) const {
     return First && std::exchange(First->Stays, Stays) == Stays;
   }
-  /// Where this run writes what the user wants at \p Path, if each round has a
-  /// file of its own: x.log becomes x.round1.log in the first of two.
+  /// Returns this run's file for the user's \p Path, if each round has a file
+  /// of its own: x.log becomes x.round1.log in the first of two.
   std::string fileFor(llvm::StringRef Path) const {
     if (isLast())
       return Path.str();
     llvm::StringRef Extension = llvm::sys::path::extension(Path);
     return (Path.drop_back(Extension.size()) + ".round1" + Extension).str();
   }
-  /// Sets the share of the link that this run is.
+  /// Sets the share of this run in the link's progress.
   void setShare(Progress &Line) const {
     if (Round != 0)
       Line.setShare(Round - 1, 2, BothStarted,

@@ -1,8 +1,8 @@
 "use strict";
 // Part of dtlto. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The data, what is derived from it, and how numbers are written. Names and messages may hold
-// anything: they only ever become text nodes, by way of element().
+// The data, values derived from it, and number formats. Names and messages may contain anything:
+// they only ever become text nodes, by element().
 
 const report = JSON.parse(document.getElementById("data").textContent);
 const jobs = report.jobs;
@@ -10,7 +10,7 @@ const hosts = report.hosts;
 const begin = -report.link.thin_link;
 const end = Math.max(report.link.end, 1e-6);
 
-// In the order of a job's way. What has the same meaning on display has the same name.
+// In the order in which a job goes through them. Phases displayed alike have equal names.
 const phases = {
   "thin link": { label: "thin link", color: "--thin-link" },
   wait: { label: "wait for its turn", color: "--wait" },
@@ -59,7 +59,7 @@ function count(value) { return value.toLocaleString("en").replaceAll(",", "\u202
 function percent(part, whole) { return whole > 0 ? Math.round(100 * part / whole) + " %" : "–"; }
 function plural(n, word) { return count(n) + " " + word + (n === 1 ? "" : "s"); }
 
-/** `a/b/libfoo.a(bar.o at 1234)` -> `bar.o`, for where there is little room. */
+/** `a/b/libfoo.a(bar.o at 1234)` -> `bar.o`, for narrow places. */
 function shortName(name) {
   const member = /\(([^()]*?)(?: at \d+)?\)$/.exec(name);
   const last = (member ? member[1] : name).split(/[\/\\]/).pop();
@@ -69,17 +69,17 @@ function shortName(name) {
 function phaseOf(attempt, span) { return span.phase === "run" && attempt.in_linker ? "here" : span.phase; }
 function hasFailed(attempt) { return !["ok", "cancelled", "open"].includes(attempt.outcome); }
 
-// What of the critical path an attempt is on: "job/attempt" -> true.
+// The attempts on the critical path: "job/attempt".
 const critical = new Set();
 for (const w of report.waits)
   if (w.job !== undefined && w.attempt !== undefined && w.phase !== "ready") critical.add(w.job + "/" + w.attempt);
 
-// Of each job: what tables and the search need.
+// The values of each job that tables and the search use.
 jobs.forEach((job, index) => {
   const won = job.winner === undefined ? undefined : job.attempts[job.winner];
   const run = won && won.phases.find((span) => span.phase === "run");
   job.index = index;
-  // Of two rounds, each has the same modules.
+  // Both rounds have the same modules.
   if (job.round) job.name += ` (round ${job.round})`;
   job.won = won;
   job.short = shortName(job.name.replace(/ \(round \d\)$/, ""));
@@ -89,7 +89,7 @@ jobs.forEach((job, index) => {
     : job.from === "here" ? "in the linker"
     : job.from === "none" ? "no object"
     : (won && won.worker) || "a worker";
-  // From the moment that it could have gone out until its work began.
+  // From when the job could have been sent until its work began.
   const start = won && won.phases.find((span) => span.phase !== "queue");
   job.waited = start && job.prepare ? Math.max(0, start.begin - job.prepare.end) : 0;
   job.text = [job.name, job.where, job.why_here || "", ...job.attempts.flatMap(
@@ -97,7 +97,7 @@ jobs.forEach((job, index) => {
             a.kind === "first" ? "" : a.kind])].join("\n").toLowerCase();
 });
 
-// By host and lane, in the order of time: what is drawn there.
+// The bars of each host and lane, in chronological order.
 const lanes = [];
 hosts.forEach((host, index) => {
   host.first = lanes.length;

@@ -3,9 +3,9 @@
 # cmake -DPAGE=<folder> -DOUTPUT=<file> -P embed.cmake
 #
 # Makes a C++ file of the report's page: page.html with its style sheet and its
-# scripts put in their places, as two arrays of bytes, before and after the data.
+# scripts inserted, as two arrays of bytes, before and after the data.
 
-# No CMake string holds a `[` or `;` safely, so all is done in hexadecimal.
+# Works in hexadecimal, since CMake strings can't hold `[` or `;` safely.
 function(read_hex file variable)
   file(READ "${PAGE}/${file}" hex HEX)
   set(${variable} "${hex}" PARENT_SCOPE)

@@ -1,5 +1,5 @@
-// Puts it together. What is searched, selected, sorted and shown is in the address, after the #,
-// so that a place in a report can be passed on.
+// The page as a whole. The search, selection, sort order and view are in the address, after the #,
+// so that a place in a report can be shared.
 
 function select(job, show = false) {
   selected = job || null;
@@ -33,7 +33,7 @@ function saveState() {
   if (selected) state.set("job", selected.index);
   if (order.column !== 1 || !order.falling) state.set("sort", (order.falling ? "-" : "") + order.column);
   if (view.from > begin || view.to < end) state.set("view", view.from.toFixed(4) + "," + view.to.toFixed(4));
-  // A page without an origin may not have this.
+  // A page without an origin may not be allowed to do this.
   try { history.replaceState(null, "", String(state) ? "#" + state : location.pathname + location.search); } catch { }
 }
 function restoreState() {
@@ -85,7 +85,7 @@ function start() {
   restoreState();
   drawOverview();
   drawLanes();
-  // For tests: how far it came, and what there is.
+  // For tests: the page is ready, with these counts.
   Object.assign(document.documentElement.dataset, { ready: "yes", jobs: jobs.length, lanes: lanes.length });
 }
 

@@ -1,4 +1,4 @@
-// Everything that is not a picture.
+// Everything that is text: tiles, tables and details.
 
 function row(cells, tag = "td", options = {}) {
   return element("tr", options, ...cells.map((cell) => {
@@ -45,7 +45,7 @@ function fillTiles() {
   tile("Tried again", count(totals.retries + totals.second_starts), trouble.join("; ") || "no failures, no duplicate attempts");
 }
 
-/** The phase of a step of the critical path, as it is shown. */
+/** Returns the phase that is displayed for a step of the critical path. */
 function waitPhase(w) {
   const attempt = w.attempt === undefined ? null : jobs[w.job].attempts[w.attempt];
   return attempt && attempt.in_linker && w.phase === "run" ? "here" : w.phase;
@@ -199,7 +199,7 @@ function fillTrouble() {
   if (!box.childNodes.length) box.append(element("p", { class: "muted" }, "Nothing: no job failed, had a duplicate attempt, or was compiled in the linker."));
 }
 
-/** All about the selected job, under the timeline. */
+/** Shows the details of the selected job under the timeline. */
 function fillDetails() {
   const box = byId("details"), job = selected;
   if (!job) return box.replaceChildren();

@@ -1,9 +1,9 @@
-// The two pictures: how much ran when, and each lane's jobs.
+// The two pictures: activity over time, and each lane's jobs.
 
 const overview = byId("overview"), canvas = byId("lanes"), tooltip = byId("tooltip");
 const gutter = 150, axis = 22, maxHeight = 560;
 const rowHeight = Math.max(5, Math.min(22, Math.floor(maxHeight / Math.max(1, lanes.length))));
-const view = { from: begin, to: end, top: 0 };   // top: in pixels, of the lanes
+const view = { from: begin, to: end, top: 0 };   // top: of the lanes, in pixels
 let colors = {}, selected = null, matches = null, hovered = null, drawn = 0;
 
 function readColors() {
@@ -13,7 +13,7 @@ function readColors() {
   for (const [name, phase] of Object.entries(phases)) colors["phase " + name] = style.getPropertyValue(phase.color).trim();
 }
 
-/** Makes the canvas as large as it is shown, and returns what to draw with, in CSS pixels. */
+/** Sizes the canvas to its place on the page. Returns a pen and the size in CSS pixels. */
 function prepare(target, height) {
   const width = target.clientWidth, ratio = window.devicePixelRatio || 1;
   if (target.width !== Math.round(width * ratio) || target.height !== Math.round(height * ratio)) {
@@ -29,7 +29,7 @@ function prepare(target, height) {
   return { pen, width, height };
 }
 
-/** Round times for an axis, at least `room` pixels apart. */
+/** Returns round times for an axis, at least `room` pixels apart. */
 function ticks(from, to, width, room) {
   const least = (to - from) / Math.max(1, width / room);
   const power = Math.pow(10, Math.floor(Math.log10(least)));
@@ -49,7 +49,7 @@ function fit(pen, text, room) {
   return low ? text.slice(0, low) + "…" : "";
 }
 
-// How many attempts were in a phase at a time, as steps: computed once.
+// The number of attempts in a phase over time, as steps. Computed once.
 const activity = (() => {
   const kinds = { queue: [], run: [], here: [] };
   for (const job of jobs)
@@ -67,7 +67,7 @@ const activity = (() => {
   return kinds;
 })();
 
-/** The average number in each of `columns` equal parts of the time. */
+/** Returns the average number in each of `columns` equal parts of the time. */
 function averages(steps, columns) {
   const all = new Float64Array(columns), width = (end - begin) / columns;
   let from = 0, value = 0;   // in columns
@@ -83,7 +83,7 @@ function averages(steps, columns) {
   return all;
 }
 
-let averagesOf = { columns: 0 };   // for that width
+let averagesOf = { columns: 0 };   // for this width
 function allAverages(columns) {
   if (averagesOf.columns !== columns) {
     averagesOf = { columns, run: averages(activity.run, columns), here: averages(activity.here, columns),
@@ -124,7 +124,7 @@ function drawOverview() {
   pen.fillText("of " + count(slots) + " (dashed)", 0, 27);
   const longest = Math.max(0, ...queue);
   if (longest >= 0.5) pen.fillText(fit(pen, "line: queue, to " + count(Math.ceil(longest)), gutter - 8), 0, 42);
-  // What the lanes show.
+  // The part that the lanes show.
   const x0 = gutter + (view.from - begin) / (end - begin) * room, x1 = gutter + (view.to - begin) / (end - begin) * room;
   if (x1 - x0 < room - 1) {
     pen.globalAlpha = 0.6;
@@ -142,7 +142,7 @@ function lanesHeight() { return lanes.length * rowHeight; }
 function visibleHeight() { return Math.min(maxHeight, Math.max(rowHeight, lanesHeight())); }
 function timeAt(x) { return view.from + (x - gutter) / (canvas.clientWidth - gutter) * (view.to - view.from); }
 
-/** Between two rounds: no job of the second begins before the last of the first has ended. */
+/** Draws the time between two rounds, when no job runs. */
 function drawBarrier(pen, X, height) {
   const { first_round_end: from, second_round_begin: to } = report.link;
   if (to === undefined) return;
@@ -200,7 +200,7 @@ function drawLanes() {
   drawLabels(pen);
   drawBarrier(pen, X, height);
   pen.restore();
-  // What comes before all lanes.
+  // The time before all lanes.
   const x0 = X(Math.max(begin, view.from)), x1 = X(Math.min(0, view.to));
   if (x1 > x0) {
     pen.fillStyle = colors["phase thin link"];
@@ -242,7 +242,7 @@ function drawLane(pen, lane, y, X) {
   for (let i = firstAfter(bars, view.from); i < bars.length && bars[i].begin <= view.to; ++i) {
     const bar = bars[i];
     const x0 = X(bar.begin), x1 = X(bar.end);
-    // While the slot had nothing to do, its next job was on its way to it.
+    // While the slot was idle, its next job was on its way to it.
     if (bar.queued !== undefined) {
       const from = Math.max(bar.queued, i ? bars[i - 1].end : begin);
       if ((bar.begin - from) > 0 && x0 - X(from) > 1) {
@@ -251,7 +251,7 @@ function drawLane(pen, lane, y, X) {
       }
     }
     const isMatch = !matches || matches.has(bar.job.index), isSelected = selected === bar.job;
-    // Of many that fall on one pixel, one is enough, unless it was looked for.
+    // Of many bars on one pixel, draw one, and those that match the search.
     if (x1 - lastX < 0.7 && !(matches && isMatch) && !isSelected) continue;
     lastX = x1;
     ++drawn;
@@ -296,7 +296,7 @@ function drawLane(pen, lane, y, X) {
   }
 }
 
-/** The hosts' names: as many as there is room for. */
+/** Draws as many of the hosts' names as there is room for. */
 function drawLabels(pen) {
   pen.textAlign = "left";
   let free = axis - 100;
@@ -339,7 +339,7 @@ function zoom(factor, at = (view.from + view.to) / 2) {
 }
 function pan(part) { setView(view.from + part * (view.to - view.from), view.to + part * (view.to - view.from)); }
 
-/** Shows all of a time with some room beside it, and the job's lane. */
+/** Shows a time with some margin, and the job's lane. */
 function showTime(from, to, job) {
   const length = Math.max(to - from, (end - begin) * 1e-4);
   if (from < view.from || to > view.to || to - from < (view.to - view.from) / 20)
@@ -421,7 +421,7 @@ function listen() {
     const dx = event.deltaX || (event.shiftKey ? event.deltaY : 0);
     if (isZoom) zoom(Math.exp(Math.max(-1, Math.min(1, event.deltaY * 0.002))), timeAt(Math.max(gutter, event.offsetX)));
     else if (dx) pan(dx / (canvas.clientWidth - gutter));
-    else return;   // the page's
+    else return;   // let the page scroll
     event.preventDefault();
   }, { passive: false });
   canvas.addEventListener("keydown", (event) => {
@@ -444,7 +444,7 @@ function listen() {
     if (chosen !== null) setView(Math.min(chosen, timeIn(event)), Math.max(chosen, timeIn(event)));
   });
   overview.addEventListener("pointerup", (event) => {
-    // A click shows that place, at the zoom that there is.
+    // A click shows that place, at the current zoom.
     if (Math.abs(timeIn(event) - chosen) < (end - begin) * 0.003) {
       const half = Math.min(view.to - view.from, (end - begin) / 4) / 2;
       setView(chosen - half, chosen + half);
