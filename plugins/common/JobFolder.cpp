@@ -68,7 +68,7 @@ static bool readAll(int Fd, std::string &Bytes) {
   return true;
 }
 
-/// Returns a path next to \p Output, or "a.out" if that is a device or "-".
+/// Returns a path next to \p Output, or to "a.out" if that is a device or "-".
 static std::string beside(const std::string &Output,
                           const std::string &Suffix) {
   struct stat S;

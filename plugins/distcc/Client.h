@@ -81,7 +81,7 @@ private:
     const void *Module = nullptr; // the contents' address: the same in each try
     std::string Avoid;            // a host that has the same job
     Farm::HostSet Tried;          // other hosts are preferred
-    Farm::HostSet Never;          // failed due to its needs: don't retry there
+    Farm::HostSet Never;          // they failed for good: no retry there
     unsigned NumTries = 0;
     std::string LastError;
     Clock::time_point IgnoredSince; // no server accepts it; zero: none tried

@@ -159,7 +159,7 @@ void ItemParser::parseUser() {
   Spec.Kind = HostKind::Ssh;
   Spec.User = until("@");
   Rest.remove_prefix(1);
-  // ssh would take it for an option.
+  // ssh would treat it as an option.
   if (!Spec.User.empty() && Spec.User.front() == '-')
     fail("a user's name doesn't begin with '-'");
   if (hasControl(Spec.User))

@@ -20,7 +20,7 @@
 //
 //   clang-19 -c @args.c -o out.o
 //
-// The server takes @args.c for the source, and clang finds its real arguments
+// The server treats @args.c as the source, and clang finds its real arguments
 // in the response file /w/args.c.
 //
 //===----------------------------------------------------------------------===//
@@ -62,7 +62,7 @@ std::shared_ptr<const Request>
 buildRequest(const dtlto_job &Job, const std::string &Compiler, const Pack &P);
 
 /// Builds the request for a dtlto-codegen that reads \p Bundle, the whole job
-/// in one file. The server takes the file for a C source. \p Option selects the
+/// in one file. The server treats the file as a C source. \p Option selects the
 /// format of the result. Throws sdk::Error if the bundle is too large.
 std::shared_ptr<const Request> buildBundleRequest(const dtlto_job &Job,
                                                   const std::string &Compiler,

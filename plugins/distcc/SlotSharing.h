@@ -71,7 +71,7 @@ public:
 
   /// Begins to open the locks. An empty \p File disables sharing.
   void open(const std::string &File, std::shared_ptr<Mailbox> Box);
-  /// Whether it is known if there are locks. True soon in any case.
+  /// Whether opening the locks has ended, or has taken too long.
   bool isReady() const { return LocksBy == Clock::time_point(); }
 
   /// Makes sure that no other link has the slot of \p H that is taken next.

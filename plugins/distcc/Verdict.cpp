@@ -25,7 +25,7 @@ static constexpr size_t MaxLine = 400; // of a server's text in our own line
 //===----------------------------------------------------------------------===//
 
 /// Returns the length of the UTF-8 character that \p Text begins with. Returns
-/// 0 if it is invalid, or if a terminal would take it for a command.
+/// 0 if it is invalid, or if a terminal would treat it as a command.
 static size_t printable(string_view Text) {
   auto Byte = [&](size_t I) { return uint8_t(I < Text.size() ? Text[I] : 0); };
   uint8_t C = Byte(0);

@@ -366,7 +366,7 @@ sdk::Result Client::conclude(Attempt &A, RemoteResult R) {
         return O.Kind == Outcome::NodeFailed;
       }))
     Environments.distrust(A.Address);
-  // Without this message, the daemon takes the job for lost. When we hang up,
+  // Without this message, the daemon considers the job lost. When we hang up,
   // it takes back the grant of a node that failed.
   if (Own.Kind != Outcome::NodeFailed)
     A.Daemon->send(EndMsg());

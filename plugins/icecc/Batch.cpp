@@ -15,7 +15,8 @@ static constexpr double WorkPerOverhead = 3;
 // Jobs of one trip wait for each other. The linker considers a job slow if it
 // is late by half a second.
 static constexpr double MaxWork = 0.4;
-// The limit for the first batch of two jobs, which measures the overhead.
+// The first batch, of two jobs to learn the overhead, needs jobs whose trips
+// take at most this long.
 static constexpr double MaxTrial = 0.4;
 static constexpr unsigned MaxFailed = 3;
 

@@ -35,8 +35,8 @@ static constexpr int DiscoverySeconds[] = {1, 2};
 static constexpr Clock::duration DiscoveryLimit = 30s;
 // How long to gather nodes: a scheduler sends one message for each.
 static constexpr Clock::duration Gathering = 20ms, MaxGathering = 200ms;
-// How long a scheduler may take to answer a login. It delays less than a packet
-// by 0.2 s.
+// How long a scheduler may take to answer a login. It delays messages
+// smaller than a packet by 0.2 s.
 static constexpr Clock::duration LoginLimit = 1s;
 // The limit for the text port, which may be unreachable.
 static constexpr Clock::duration MaxText = 3s;

@@ -74,7 +74,7 @@ private:
   struct Node {
     std::string Name, Address;
     uint32_t Slots = 0, LoadPermille = UINT32_MAX;
-    std::string WhyNot; // why it takes no jobs of ours; empty: it does
+    std::string WhyNot; // why it takes none of our jobs, or empty
     bool usable() const { return WhyNot.empty(); }
   };
   bool Stopping = false;

@@ -121,7 +121,8 @@ void LocalSession::configure(const dtlto_session_params &Params,
   Config.no_fallback = "mode=process is given";
 }
 
-/// Returns the machine's load in the last minute per core, or UINT32_MAX.
+/// Returns the load of the last minute in permille of the machine's cores, or
+/// UINT32_MAX if it is unknown.
 uint32_t LocalSession::loadPermille() {
   double Load;
   unsigned Cores = std::thread::hardware_concurrency();

@@ -116,7 +116,7 @@ static std::string addHeaders(Credentials &C, const std::string &Key,
 /// Fills \p C. Returns what is wrong with \p Text, or nothing.
 static std::string read(std::string_view Text, Credentials &C) {
   google::protobuf::Struct All;
-  // The parser takes an empty text for an empty object.
+  // The parser treats an empty text as an empty object.
   if (Text.find_first_not_of(" \t\r\n") == Text.npos)
     return "it has written nothing";
   if (!google::protobuf::util::JsonStringToMessage({Text.data(), Text.size()},
