@@ -110,8 +110,8 @@ static void set(int Socket, int Level, int Name, int64_t Value) {
 
 void dtlto::watchMachine(int Socket) {
   const milliseconds Gone = TheNetworkLimits.Gone;
-  // Send the first probe after a third of the time, and then more. The limit
-  // for acknowledgements applies to probes as well.
+  // Send the first probe after a third of the time, and then three more. The
+  // limit for acknowledgements applies to probes as well.
   int64_t Seconds = duration_cast<seconds>(Gone).count();
   set(Socket, SOL_SOCKET, SO_KEEPALIVE, 1);
   set(Socket, IPPROTO_TCP, TCP_KEEPIDLE, Seconds / 3);

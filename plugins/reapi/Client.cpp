@@ -301,7 +301,7 @@ Client::Question &Client::questionOf(const std::string &Target) {
 }
 
 //===----------------------------------------------------------------------===//
-// Requests of the linker, on its thread
+// Requests of the linker
 //===----------------------------------------------------------------------===//
 
 dtlto::sdk::Result Client::run(const sdk::Job &Offer) {
