@@ -45,7 +45,8 @@ bool dtlto::setArgument(const ArgumentTable &Table, std::string_view Arg) {
   return A && A->Set(Value);
 }
 
-/// ", did you mean 'NAME='?" with the name nearest to \p Name, or nothing.
+/// Returns ", did you mean 'NAME='?" with the name nearest to \p Name, or
+/// nothing.
 static std::string nearName(const ArgumentTable &Table, std::string_view Name) {
   std::vector<std::string_view> Names;
   for (const Argument &A : Table)

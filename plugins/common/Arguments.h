@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What --thinlto-dist-plugin-arg= gives to a plugin, as a table.
+// The arguments that --thinlto-dist-plugin-arg= passes to a plugin, as a table.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,25 +20,25 @@
 
 namespace dtlto {
 
-/// NAME=VALUE, or NAME alone for one that is a switch.
+/// An argument NAME=VALUE, or a switch NAME.
 struct Argument {
   std::string_view Name;
-  /// Sets the value. Returns false if it is wrong.
+  /// Sets the value. Returns false if it is invalid.
   std::function<bool(std::string_view Value)> Set;
-  std::vector<std::string_view> Values = {}; // all, if they are few
+  std::vector<std::string_view> Values = {}; // all valid ones, if few
   bool IsSwitch = false;
 };
 using ArgumentTable = std::vector<Argument>;
 
-/// A number from \p Min to \p Max.
+/// Returns an argument whose value is a number from \p Min to \p Max.
 Argument numberArgument(std::string_view Name, uint32_t Min, uint32_t Max,
                         uint32_t &Value);
-/// A text that is not empty.
+/// Returns an argument whose value is a text that is not empty.
 Argument textArgument(std::string_view Name, std::string &Value);
 
-/// Sets \p Arg. Returns false if its name is unknown, or its value wrong.
+/// Sets \p Arg. Returns false if its name is unknown or its value is invalid.
 bool setArgument(const ArgumentTable &Table, std::string_view Arg);
-/// Describes what is wrong with \p Arg, with the nearest name or value.
+/// Describes what is wrong with \p Arg, and suggests the nearest name or value.
 std::string argumentProblem(const ArgumentTable &Table, std::string_view Arg);
 
 } // namespace dtlto

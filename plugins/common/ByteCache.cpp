@@ -1,4 +1,4 @@
-//===- ByteCache.cpp - What is made once, and used often ------------------===//
+//===- ByteCache.cpp - A cache of derived bytes ---------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -35,7 +35,7 @@ ByteCache::get(Key K, const std::function<std::vector<uint8_t>()> &Make) {
   try {
     B = std::make_shared<const std::vector<uint8_t>>(Make());
   } catch (...) {
-    // Threads that wait fail as well; later ones try again.
+    // Waiting threads fail as well; later calls try again.
     Promise.set_exception(std::current_exception());
     std::lock_guard<std::mutex> Lock(Mutex);
     auto Failed = Entries.find(K);
@@ -48,7 +48,7 @@ ByteCache::get(Key K, const std::function<std::vector<uint8_t>()> &Make) {
   Entry &E = Entries[K];
   E.Size = B->size();
   NumBytes += B->size();
-  // Entries that are being made have no size yet.
+  // Skip entries that are still being made: they have no size yet.
   for (auto It = Uses.end(); NumBytes > MaxBytes && It != Uses.begin();) {
     --It;
     auto Found = Entries.find(*It);

@@ -1,4 +1,4 @@
-//===- ByteCache.h - What is made once, and used often ----------*- C++ -*-===//
+//===- ByteCache.h - A cache of derived bytes -------------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,22 +20,22 @@
 
 namespace dtlto {
 
-/// Bytes that are made of other bytes, such as compressed modules. Many jobs
-/// import the same module, and the ABI promises the same address in all of
-/// them. Its path is no key: as the primary of its own job, a module has more
-/// in it. Any thread.
+/// Caches bytes that are derived from other bytes, such as compressed modules.
+/// Many jobs import the same module, and the ABI promises the same address in
+/// all of them. The module's path can't be the key: as the primary input of its
+/// own job, a module contains more. Any thread.
 class ByteCache {
 public:
   using Bytes = std::shared_ptr<const std::vector<uint8_t>>;
-  /// The address of the contents, and a number for what is made of them.
+  /// The address of the source bytes, and a number for the kind of result.
   using Key = std::pair<const void *, uint64_t>;
 
-  /// Keeps at most \p MaxBytes, not counting what only jobs hold. Evicts the
-  /// least recently used first.
+  /// Keeps at most \p MaxBytes, not counting bytes that only jobs hold. Evicts
+  /// the least recently used first.
   explicit ByteCache(uint64_t MaxBytes) : MaxBytes(MaxBytes) {}
 
-  /// Returns the bytes of \p K, which \p Make makes if they aren't kept. Waits
-  /// if another thread is making them.
+  /// Returns the bytes of \p K. If they aren't cached, calls \p Make, or waits
+  /// for the thread that is calling it.
   Bytes get(Key K, const std::function<std::vector<uint8_t>()> &Make);
 
 private:
@@ -49,7 +49,7 @@ private:
   std::mutex Mutex; // guards the rest
   uint64_t NumBytes = 0;
   std::map<Key, Entry> Entries;
-  std::list<Key> Uses; // the latest first
+  std::list<Key> Uses; // most recent first
 };
 
 } // namespace dtlto

@@ -56,7 +56,7 @@ void dtlto::readArguments(const dtlto_session_params &Params,
     S.Compiler = "clang-" + std::string(Version.substr(0, Version.find('.')));
 }
 
-/// Writes a file that other jobs may have as well, under the same name.
+/// Writes an input file that other jobs may have as well, under the same name.
 void FolderSession::writeInput(const std::string &Path,
                                std::string_view Bytes) {
   const std::pair<const void *, uint64_t> Own(Bytes.data(), Bytes.size());
@@ -71,8 +71,8 @@ void FolderSession::writeInput(const std::string &Path,
   }
 }
 
-/// Returns \p Primary or, if another attempt has its names or a program may
-/// still write to them, the name with a number.
+/// Returns \p Primary. Appends a number if another attempt uses its names or a
+/// program may still write to them.
 std::string FolderSession::freeBase(const std::string &Primary) const {
   auto IsTaken = [&](const std::string &Base) {
     FolderJob Other;
@@ -88,7 +88,7 @@ std::string FolderSession::freeBase(const std::string &Primary) const {
   return Base;
 }
 
-/// Returns \p J's command line with the names of \p F. \p Index: the shard's
+/// Returns \p J's command line with the names of \p F. \p Index is the shard's
 /// name in \p J.
 std::vector<std::string>
 FolderSession::command(const Job &J, const FolderJob &F,
@@ -113,7 +113,7 @@ void FolderSession::writeFiles(Entry &E) {
   FolderJob &F = E.Files;
   std::string Primary, Index;
   std::string_view IndexBytes;
-  // What the object depends on, as text.
+  // Everything that the object depends on, as text.
   std::string Record = LlvmVersion + "\n" + S.Compiler + "\n";
   J.forEachInput([&](std::string_view Path, std::string_view Bytes,
                      const dtlto_input &In) {
@@ -135,7 +135,7 @@ void FolderSession::writeFiles(Entry &E) {
   for (const std::string &Arg : F.Args)
     Record += Arg + "\n";
 
-  // A kept object counts if its record is the same.
+  // A kept object is valid only if its record is the same.
   const std::string RecordFile = E.Base + ".job";
   std::string Old;
   if (S.Fresh || !Folder->read(RecordFile, Old) || Old != Record)

@@ -14,7 +14,7 @@ using namespace dtlto;
 using namespace dtlto::sdk;
 using namespace std::chrono_literals;
 
-// Of words in messages, and of the compiler's answer.
+// In bytes: the compiler's output in messages, and its answer to --version.
 static constexpr size_t MaxWords = 300, MaxAnswer = 8192;
 
 FolderSession::FolderSession(const dtlto_host &Host,
@@ -67,7 +67,7 @@ void FolderSession::begin() {
 }
 
 //===----------------------------------------------------------------------===//
-// What the linker asks for; on its thread
+// Requests of the linker, on its thread
 //===----------------------------------------------------------------------===//
 
 bool FolderSession::submit(std::shared_ptr<Job> J) {
@@ -92,7 +92,7 @@ void FolderSession::stop() {
     Box.post([this] { Closing = true; });
     Thread.join();
   }
-  // Frees a descriptor, which removing the folder may need.
+  // Close the watch's descriptor first: removing the folder may need one.
   Watch.reset();
   Folder.reset();
 }
@@ -114,7 +114,7 @@ std::vector<Worker> FolderSession::status(std::chrono::milliseconds Limit) {
 }
 
 //===----------------------------------------------------------------------===//
-// The thread
+// The session's thread
 //===----------------------------------------------------------------------===//
 
 void FolderSession::work() {
@@ -171,7 +171,7 @@ void FolderSession::startRuns() {
          (IsComplete || Waiting.size() >= S.Batch)) {
     std::vector<uint64_t> Batch;
     while (!Waiting.empty() && Batch.size() < S.Batch) {
-      if (Jobs.count(Waiting.front())) // it wasn't cancelled
+      if (Jobs.count(Waiting.front())) // not cancelled
         Batch.push_back(Waiting.front());
       Waiting.erase(Waiting.begin());
     }
@@ -180,8 +180,9 @@ void FolderSession::startRuns() {
   }
 }
 
-/// Asks the compiler for its version. Returns what dtlto_run_command() does,
-/// and in \p Words the compiler's output, or one line why it can't be run.
+/// Asks the compiler for its version. Returns what dtlto_run_command() does.
+/// Sets \p Words to the compiler's output, or to one line about why it can't be
+/// run.
 int32_t FolderSession::runCompiler(std::chrono::seconds Limit,
                                    std::string &Words) const {
   std::vector<std::string> Args = {S.Compiler};
@@ -205,7 +206,7 @@ int32_t FolderSession::runCompiler(std::chrono::seconds Limit,
     Words = Answer;
     return Status;
   }
-  // With the guard, this compiler ends when the linker does.
+  // The guard ends this compiler if the linker is killed.
   Args[0] = findProgram(S.Compiler);
   if (Args[0].empty()) {
     Words = "there is no such program";
@@ -232,15 +233,15 @@ int32_t FolderSession::runCompiler(std::chrono::seconds Limit,
   return DTLTO_ERROR_COMPILER;
 }
 
-/// Describes what is wrong with the compiler on this machine, which must be of
-/// the linker's version; compilers elsewhere can't be asked. Sets \p Line to
-/// the first line of its answer.
+/// Describes what is wrong with the compiler on this machine, if anything. Its
+/// version must be the linker's; compilers on other machines can't be asked.
+/// Sets \p Line to the first line of its answer.
 std::string FolderSession::compilerProblem(std::chrono::seconds Limit,
                                            std::string &Line) const {
   std::string Answer;
   int32_t Status = runCompiler(Limit, Answer);
   Line = Answer.substr(0, Answer.find('\n'));
-  // dtlto-codegen words it differently.
+  // dtlto-codegen prints its version differently.
   std::string Says = "LLVM version " + LlvmVersion;
   size_t At = S.isWorker() ? Line.find(Says) : std::string::npos;
   if (Status == DTLTO_OK &&
@@ -278,7 +279,7 @@ void FolderSession::start(const std::vector<uint64_t> &Batch) {
     std::set<std::string> Outputs;
     for (const FolderJob *F : Files)
       Outputs.insert(F->Output);
-    Watch->readEvents(); // drops those of our own writing
+    Watch->readEvents(); // drop events of our own writes
     auto R = Runs.start(*Folder, Args, environment(), std::move(Outputs));
     for (uint64_t Id : Batch) {
       Jobs.at(Id).On = R;
@@ -303,7 +304,7 @@ void FolderSession::begun(uint64_t Id) {
   E.J->state(DTLTO_STATE_RUNNING);
 }
 
-/// Reports that the jobs of \p R make progress, at most once a second.
+/// Reports progress of the jobs of \p R, at most once a second.
 void FolderSession::showSigns(ProgramRun &R) {
   if (ProgramRun::Clock::now() - R.LastSign < 1s)
     return;
@@ -313,9 +314,9 @@ void FolderSession::showSigns(ProgramRun &R) {
       E.J->state(E.IsRunning ? DTLTO_STATE_RUNNING : DTLTO_STATE_QUEUED);
 }
 
-/// Returns the compiler's words about the job of \p E: those of its file, or
-/// the program's error lines that name the module, or all of them if the job
-/// \p IsAlone. Sets \p HasFailed to whether the compiler failed, if that is
+/// Returns the compiler's output for the job of \p E: the job's own file, or
+/// the program's error lines that name the module, or all error lines if the
+/// job \p IsAlone. Sets \p HasFailed to whether the compiler failed, if that is
 /// known.
 std::string FolderSession::wordsOf(const Entry &E, bool IsAlone,
                                    bool &HasFailed) const {
@@ -339,15 +340,15 @@ std::string FolderSession::wordsOf(const Entry &E, bool IsAlone,
   return Words;
 }
 
-/// Whether an error of a compiler's is in \p Words.
+/// Whether \p Words contains a compiler error.
 static bool hasError(const std::string &Words) {
   return Words.find("error: ") != Words.npos || !importError(Words).empty() ||
          !unreadInput(Words).empty();
 }
 
-/// Finishes the job \p Id with its object. Returns false if there is none, with
-/// \p Why. If the program \p HasEnded, the object is complete: the linker
-/// judges a bad one, which is not kept.
+/// Finishes the job \p Id with its object. Returns false with \p Why if there
+/// is none. If the program \p HasEnded, the object is complete: an invalid one
+/// goes to the linker, which judges it, and its file is removed.
 bool FolderSession::take(uint64_t Id, std::string &Why, bool HasEnded) {
   assert(isOwnThread());
   Entry &E = Jobs.at(Id);
@@ -365,7 +366,7 @@ bool FolderSession::take(uint64_t Id, std::string &Why, bool HasEnded) {
   if (!Why.empty())
     return false;
   std::string Words;
-  // If the launcher has replaced the shell, that has not renamed the file.
+  // If the launcher replaced the shell, the file still has its first name.
   if (S.KeepsWords && !Folder->read(E.Files.words(), Words))
     Folder->read(E.Files.wordsOfFailure(), Words);
   finish(Id, {std::move(Object), Words, std::string(baseName(S.Program))});
@@ -379,7 +380,7 @@ void FolderSession::runEnded(const ProgramRun &R) {
   const std::string &Last = R.LastError.empty() ? R.LastLine : R.LastError;
   const std::string Text =
       Program + " " + How + (Last.empty() ? "" : ": " + Last);
-  std::vector<std::pair<uint64_t, std::string>> Left; // and why
+  std::vector<std::pair<uint64_t, std::string>> Left; // jobs, and why
   for (auto Next = Jobs.begin(); Next != Jobs.end();) {
     const auto &[Id, E] = *Next++; // take() may erase it
     std::string Why;
@@ -395,8 +396,8 @@ void FolderSession::runEnded(const ProgramRun &R) {
     std::string Said = wordsOf(Jobs.at(Id), Left.size() == 1, HasFailed);
     std::string_view Unread = unreadInput(Said);
     Result Res = {{}, "", "", DTLTO_ERROR_INFRASTRUCTURE};
-    // A clang that can't import, or can't read its inputs, ends with 0. The
-    // linker has compiler errors confirmed by another worker.
+    // A clang that can't import, or can't read its inputs, exits with 0. The
+    // linker has another worker confirm compiler errors.
     if (!HasFailed && !Unread.empty())
       Res.Message =
           "the compiler could not read its inputs: " + std::string(Unread);
@@ -413,7 +414,7 @@ void FolderSession::runEnded(const ProgramRun &R) {
   }
 }
 
-/// The job \p Id is over, and its names are free.
+/// Ends the job \p Id and frees its names.
 void FolderSession::finish(uint64_t Id, Result Res) {
   assert(isOwnThread());
   auto It = Jobs.find(Id);

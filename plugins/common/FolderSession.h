@@ -5,22 +5,24 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the plugins distributor and make share. The jobs of a link lie in one
-// folder (JobFolder.h), where a program runs many of them at a time:
+// Code that the plugins distributor and make share. The jobs of a link are
+// files in one folder (JobFolder.h), where a program runs many of them at a
+// time:
 //
 //   m.src.foo-o              a module, under its name in all jobs
 //   m.src.foo-o.thinlto.bc   its index shard
 //   m.src.foo-o.native.o     the object
-//   m.src.foo-o.native.o.words  what the compiler wrote, if the plugin can have
-//                            the program keep it
+//   m.src.foo-o.native.o.words  the compiler's output, if the plugin can make
+//                            the program save it
 //   m.src.foo-o.i            the bundle instead, if the compiler is
 //                            dtlto-codegen
 //
-// A batch is what the linker has for the plugin at a time (dtlto.batch/1). When
-// the batch is complete, the plugin describes it to a program and starts that
-// (ProgramRuns). Each object is taken when its file was closed or moved into
-// place (ObjectWatch) and the linker accepts it. Jobs without an object at the
-// end of the program have failed. A job runs from when its index is read.
+// A batch is the set of jobs that the linker has for the plugin at a time
+// (dtlto.batch/1). When the batch is complete, the plugin describes it to a
+// program and starts the program (ProgramRuns). The plugin takes an object once
+// its file was closed or moved into place (ObjectWatch) and the linker accepts
+// it. Jobs without an object at the end of the program have failed. A job
+// counts as running once its index was read.
 //
 // One thread does all this. The linker's requests arrive in its mailbox.
 //
@@ -40,36 +42,36 @@ namespace dtlto {
 /// How a FolderSession runs jobs.
 struct FolderSettings {
   std::string Program;  // a path, or a name in PATH
-  std::string Compiler; // the same, as the first word of jobs' commands
-  std::vector<std::string> CompilerFirst, CompilerLast; // further words of them
-  std::string Folder;                                   // empty: by the output
+  std::string Compiler; // likewise; the first word of each command
+  std::vector<std::string> CompilerFirst, CompilerLast; // further arguments
+  std::string Folder;                                   // empty: next to output
   bool Keep = false;
-  uint32_t Batch = UINT32_MAX; // jobs that a program gets at most
-  uint32_t Programs = 1;       // that run at the same time
-  bool Fresh = true;           // objects of earlier links don't count
-  bool KeepsWords = false;     // FolderJob::words() are written
+  uint32_t Batch = UINT32_MAX; // most jobs for one program
+  uint32_t Programs = 1;       // most programs at a time
+  bool Fresh = true;           // ignore objects of earlier links
+  bool KeepsWords = false;     // the program writes FolderJob::words()
 
-  bool isWorker() const; // the compiler is dtlto-codegen
+  bool isWorker() const; // whether the compiler is dtlto-codegen
 };
 
-/// The arguments that all such plugins have, after \p Own.
+/// Returns \p Own and the arguments that all such plugins have.
 ArgumentTable folderArguments(FolderSettings &S, ArgumentTable Own);
 
-/// Sets the arguments, and then defaults. Throws sdk::Error, with \p Expected,
-/// for a wrong one.
+/// Sets the arguments, and then defaults. Throws sdk::Error with \p Expected if
+/// an argument is invalid.
 void readArguments(const dtlto_session_params &Params,
                    const ArgumentTable &Known, const std::string &Expected,
                    FolderSettings &S);
 
 /// A job as files. Names are relative to the folder.
 struct FolderJob {
-  std::string Name;                // of the module, for people
+  std::string Name;                // of the module, for messages
   std::vector<std::string> Args;   // without the compiler
   std::vector<std::string> Inputs; // the module, the index, then all others
   std::string Output;
 
-  // The compiler's standard error while it runs and if it fails; and once it
-  // has succeeded, which ends the job.
+  // The files with the compiler's standard error: the first while it runs and
+  // if it fails, the second once it has succeeded. The second ends the job.
   std::string wordsOfFailure() const { return Output + ".err"; }
   std::string words() const { return Output + ".words"; }
 };
@@ -84,25 +86,25 @@ public:
   std::vector<sdk::Worker> status(std::chrono::milliseconds Limit) override;
 
 protected:
-  /// \p Suffix: of the folder's name, if the user has named none.
+  /// \p Suffix ends the folder's name if the user has set none.
   FolderSession(const dtlto_host &Host, const dtlto_session_params &Params,
                 FolderSettings S, std::string Suffix);
-  /// DTLTO_JOB_..., for configure().
+  /// Returns the needs for configure(), DTLTO_JOB_...
   static uint32_t needs(const FolderSettings &S);
 
   /// Describes the jobs of a batch in the folder. Returns the command that runs
-  /// them there, without the program. \p Number: 1, 2...
+  /// them in the folder, without the program. \p Number counts batches from 1.
   virtual std::vector<std::string>
   describe(JobFolder &Folder, const std::vector<const FolderJob *> &Jobs,
            unsigned Number) = 0;
-  /// Whether an error line is of no interest to the link's user.
+  /// Whether an error line doesn't matter to the user.
   virtual bool isNoise(const std::string &) const { return false; }
-  /// Changes of the program's environment, as of Process::Setup.
+  /// Changes of the program's environment, as in Process::Setup.
   virtual std::vector<std::string> environment() { return {}; }
   /// Why the program can't run any job on this machine; empty if it can.
   virtual std::string launcherProblem() const { return ""; }
 
-  /// Jobs that have begun and not ended. Any thread.
+  /// The number of jobs that have begun and not ended. Any thread.
   uint32_t numRunning() const { return NumRunning; }
 
   const FolderSettings S;
@@ -112,15 +114,15 @@ private:
   struct Entry {
     std::shared_ptr<sdk::Job> J;
     FolderJob Files;
-    std::string Base; // of its names, which no other has meanwhile
-    std::shared_ptr<ProgramRun> On; // null: it waits
+    std::string Base;               // prefix of its files, unique while it runs
+    std::shared_ptr<ProgramRun> On; // null while it waits
     bool IsRunning = false;
   };
 
   bool isOwnThread() const {
     return std::this_thread::get_id() == Thread.get_id();
   }
-  // On the session's thread.
+  // These run on the session's thread.
   void work();
   void turn();
   void add(std::shared_ptr<sdk::Job> J);
@@ -138,7 +140,7 @@ private:
   std::string wordsOf(const Entry &E, bool IsAlone, bool &HasFailed) const;
   void finish(uint64_t Id, sdk::Result Res);
 
-  // Also on the linker's thread, for the status.
+  // Also called on the linker's thread, for the status.
   std::string compilerProblem(std::chrono::seconds Limit,
                               std::string &Line) const;
   int32_t runCompiler(std::chrono::seconds Limit, std::string &Words) const;
@@ -152,15 +154,15 @@ private:
   std::string ProgramPath;
   std::unique_ptr<JobFolder> Folder;
 
-  // The thread's.
+  // Used by the session's thread only.
   std::unique_ptr<ObjectWatch> Watch;
   ProgramRuns Runs;
   std::map<std::string, std::pair<const void *, uint64_t>> Written; // inputs
   std::map<uint64_t, Entry> Jobs;
   std::vector<uint64_t> Waiting;
-  bool IsComplete = false; // the batch that waits
+  bool IsComplete = false; // the waiting batch is complete
   bool Closing = false, ToolsAreChecked = false;
-  std::string CompilerWhy; // the compiler can't be used
+  std::string CompilerWhy; // why the compiler can't be used
   unsigned NumRuns = 0;
   std::thread Thread;
 };

@@ -13,10 +13,11 @@
 using namespace dtlto;
 using namespace std::chrono_literals;
 
-// Standard input: "run GROUP", "end GROUP", "quit", or the linker's end. $1:
-// the folder, or nothing to remove. Its marker, which * doesn't match, goes
-// last. Each number in $g has spaces of its own. A program that is ending may
-// still write a file, so the folder is removed twice.
+// Reads "run GROUP", "end GROUP" and "quit" from standard input, until it ends
+// with the linker. $1 is the folder to remove, or empty. Its marker, which *
+// doesn't match, is removed last. Each number in $g has spaces of its own. A
+// program that is ending may still write a file, so the folder is removed
+// twice.
 static constexpr const char *GuardScript = R"(g=
 while read -r what x; do
   case $what in
@@ -47,7 +48,7 @@ std::unique_ptr<Guard> Guard::start(const std::string &Folder, int Lock,
     S.Args = {"/bin/sh", "-c", GuardScript, "dtlto-guard", Folder};
     S.In = Theirs.get();
     S.Kept = Lock;
-    S.Group = Process::Setup::Session; // Ctrl-C is for the linker
+    S.Group = Process::Setup::Session; // Ctrl-C must not reach it
     Why = G->Shell.start(S);
   }
   return Why ? nullptr : std::move(G);

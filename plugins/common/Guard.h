@@ -13,24 +13,25 @@
 
 namespace dtlto {
 
-/// A shell that waits for the end of the linker, even by a signal. It then ends
-/// the programs that the plugin has started and removes the plugin's folder.
-/// One thread.
+/// A shell that waits for the linker to end, even by a signal. It then ends the
+/// programs that the plugin has started and removes the plugin's folder. One
+/// thread.
 class Guard {
 public:
-  /// \p Folder: what to remove; may be empty. \p Lock: a descriptor that the
-  /// guard keeps open, or -1. Returns null with an errno in \p Why.
+  /// Starts a guard that removes \p Folder, which may be empty. The guard keeps
+  /// the descriptor \p Lock open, unless that is -1. Returns null with an errno
+  /// in \p Why on failure.
   static std::unique_ptr<Guard> start(const std::string &Folder, int Lock,
                                       int &Why);
-  /// Ends the guard. It ends no program and removes nothing.
+  /// Stops the guard. Programs and the folder stay.
   ~Guard();
   Guard(const Guard &) = delete;
 
-  /// From now on the guard ends the process group \p Group: SIGTERM, then
+  /// From now on, the guard will end the process group \p Group: SIGTERM, then
   /// SIGKILL.
   void watch(pid_t Group);
-  /// To be called before the group's first process is waited for: its number
-  /// may be another process's afterwards.
+  /// Must be called before the group's first process is reaped: its number may
+  /// be reused afterwards.
   void unwatch(pid_t Group);
 
 private:

@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 static constexpr const char *Marker = ".dtlto-jobs";
 static constexpr std::string_view IsOurs = "dtlto's folder for jobs\n";
 static constexpr std::string_view IsKept = "dtlto's folder for jobs, kept\n";
-// The limit of simultaneous links with one output.
+// The maximum number of simultaneous links with one output.
 static constexpr unsigned MaxBeside = 16;
 
 [[noreturn]] static void fail(const char *What, const std::string &Name,
@@ -50,7 +50,7 @@ static std::optional<std::vector<std::string>> names(int Dir) {
   int Why = errno;
   ::closedir(D);
   errno = Why;
-  if (Why && Why != ENOENT) // it was removed
+  if (Why && Why != ENOENT) // ENOENT: the folder was removed
     return std::nullopt;
   return All;
 }
@@ -68,7 +68,7 @@ static bool readAll(int Fd, std::string &Bytes) {
   return true;
 }
 
-/// Returns a path next to \p Output, unless that is a device or "-".
+/// Returns a path next to \p Output, or to "a.out" if that is a device or "-".
 static std::string beside(const std::string &Output,
                           const std::string &Suffix) {
   struct stat S;
@@ -77,22 +77,22 @@ static std::string beside(const std::string &Output,
   return (IsFile ? Output : "a.out") + Suffix;
 }
 
-/// Locks the marker \p Fd for this process alone: the guard doesn't inherit it.
+/// Locks the marker \p Fd for this process only: the guard doesn't inherit it.
 static void lockForLink(int Fd) {
   struct flock L = {};
   L.l_type = F_WRLCK;
   (void)::fcntl(Fd, F_SETLK, &L);
 }
 
-/// Whether the process of another link has that lock, on any machine.
+/// Whether the process of another link, on any machine, holds that lock.
 static bool isOfRunningLink(int Fd) {
   struct flock L = {};
   L.l_type = F_WRLCK;
   return ::fcntl(Fd, F_GETLK, &L) == 0 && L.l_type != F_UNLCK;
 }
 
-/// Opens the marker in the folder \p Dir, which is \p P. Makes one if the
-/// folder \p IsEmpty. Returns no descriptor if the folder was removed
+/// Opens the marker in the folder \p Dir, whose path is \p P. Creates one if
+/// the folder \p IsEmpty. Returns no descriptor if the folder was removed
 /// meanwhile.
 static Descriptor openMarker(int Dir, const std::string &P, bool &IsEmpty) {
   constexpr int Flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
@@ -117,14 +117,14 @@ static Descriptor openMarker(int Dir, const std::string &P, bool &IsEmpty) {
   return Found;
 }
 
-/// Whether \p Path is the file \p Fd.
+/// Whether \p Path is the file that \p Fd has open.
 static bool isFile(const std::string &Path, int Fd) {
   struct stat Mine, There;
   return ::fstat(Fd, &Mine) == 0 && ::stat(Path.c_str(), &There) == 0 &&
          Mine.st_ino == There.st_ino && Mine.st_dev == There.st_dev;
 }
 
-/// Takes the folder \p P, which is then `Path`, unless another link has it.
+/// Claims the folder \p P and sets `Path`, unless another link uses it.
 JobFolder::Claim JobFolder::claim(const std::string &P, bool MayBeKept) {
   const std::string File = P + "/" + Marker;
   while (true) {
@@ -166,7 +166,7 @@ JobFolder::Claim JobFolder::claim(const std::string &P, bool MayBeKept) {
   }
 }
 
-/// Removes all but the marker.
+/// Removes everything but the marker.
 void JobFolder::clear() const {
   std::error_code Ignored;
   for (const std::string &Name :
@@ -187,7 +187,7 @@ JobFolder::JobFolder(const std::string &Given, const std::string &Output,
   Base = Absolute;
   try {
     if (!Given.empty()) {
-      // The guard of a killed link may still be removing it.
+      // The guard of a killed link may still be removing the folder.
       Claim C = claim(Base, true);
       for (unsigned I = 0; I != 50 && C == Claim::Ending; ++I) {
         std::this_thread::sleep_for(100ms);
@@ -200,7 +200,7 @@ JobFolder::JobFolder(const std::string &Given, const std::string &Output,
     if (!Dir.isOpen())
       throw Error(DTLTO_ERROR_INFRASTRUCTURE,
                   "the folder " + quote(Base) + " is in use by another link");
-    // Files that appear in an empty one now are not ours.
+    // Files that have appeared in an empty folder since are not ours.
     if (!Keep && Found == Used)
       clear();
     int Errno = 0;
@@ -219,7 +219,7 @@ JobFolder::JobFolder(const std::string &Given, const std::string &Output,
 JobFolder::~JobFolder() {
   if (Keep)
     return;
-  // The marker goes last: a folder without one is not ours.
+  // Remove the marker last: a folder without one is not ours.
   clear();
   std::error_code Ignored;
   fs::remove_all(Path, Ignored);
@@ -240,13 +240,13 @@ bool JobFolder::write(const std::string &Name, std::string_view Bytes) {
   errno = 0;
   if (!dtlto_run_write(fd(), Name.c_str(), {Bytes.data(), Bytes.size()})) {
     int Why = errno;
-    remove(Name); // frees the room of its part
+    remove(Name); // free the space of the partial file
     fail("can't write ", Path + "/" + Name, Why);
   }
   return true;
 }
 
-/// Opens the file \p Name, if it is one, and sets its \p Size.
+/// Opens \p Name if it is a regular file, and sets its \p Size.
 Descriptor JobFolder::open(const std::string &Name, uint64_t &Size) const {
   Descriptor File(::openat(fd(), Name.c_str(),
                            O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));

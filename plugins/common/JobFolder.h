@@ -6,13 +6,13 @@
 //===----------------------------------------------------------------------===//
 //
 // For a build system that takes jobs as files. The folder of a link is ours if
-// it has the file `.dtlto-jobs`, which is only made in a folder that is new or
-// empty. Users of the folder hold a lock of that file, so a folder without a
-// lock is left over from a killed link. A link that runs holds a second lock,
-// of its process. With the first lock alone, a guard is removing the folder.
+// it has the file `.dtlto-jobs`, which is only created in a new or empty
+// folder. Users of the folder hold a lock on that file, so a folder without a
+// lock is left over from a killed link. A running link holds a second lock, of
+// its process. If only the first lock is held, a guard is removing the folder.
 //
-// A Guard removes the folder if the linker's process is killed. It has the lock
-// as well.
+// A Guard, which also holds the first lock, removes the folder if the linker's
+// process is killed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,31 +31,31 @@ namespace dtlto {
 /// One thread. Failures throw sdk::Error, which names the file.
 class JobFolder {
 public:
-  /// The folder \p Given or, if that is empty, one next to \p Output whose name
-  /// ends in \p Suffix. With \p Keep it stays when the link is over, with all
-  /// that is in it; otherwise it is empty now.
+  /// Opens the folder \p Given or, if that is empty, one next to \p Output
+  /// whose name ends in \p Suffix. With \p Keep, the folder and its files
+  /// outlive the link. Otherwise the constructor empties the folder.
   JobFolder(const std::string &Given, const std::string &Output,
             const std::string &Suffix, bool Keep);
-  /// Removes it, unless it is to be kept. No program may be running.
+  /// Removes the folder unless \p Keep was set. No program may be running.
   ~JobFolder();
   JobFolder(const JobFolder &) = delete;
 
   const std::string &path() const { return Path; } // absolute
   int fd() const { return Dir.get(); }
 
-  /// Writes the file \p Name with its folders, unless it has these bytes
-  /// already. Returns whether it was written.
+  /// Writes the file \p Name and its folders, unless it already has these
+  /// bytes. Returns whether it was written.
   bool write(const std::string &Name, std::string_view Bytes);
   /// Reads the file. Returns false if that fails.
   bool read(const std::string &Name, std::string &Bytes) const;
   void remove(const std::string &Name) const;
 
-  /// Reads an object, with memory of \p Share. Returns false with \p Why, one
-  /// line.
+  /// Reads an object into memory of \p Share. Returns false with one line in \p
+  /// Why on failure.
   bool readObject(const std::string &Name, sdk::ResultMemory::Share &Share,
                   std::vector<char> &Object, std::string &Why) const;
 
-  /// For programs that run in it.
+  /// The guard of the programs that run in the folder.
   Guard &guard() { return *TheGuard; }
 
 private:

@@ -1,4 +1,4 @@
-//===- Mailbox.cpp - Work for one thread from all others ------------------===//
+//===- Mailbox.cpp - Functions for one thread to call ---------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

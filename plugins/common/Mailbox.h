@@ -1,4 +1,4 @@
-//===- Mailbox.h - Work for one thread from all others ----------*- C++ -*-===//
+//===- Mailbox.h - Functions for one thread to call -------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,8 +14,8 @@
 
 namespace dtlto {
 
-/// Functions that other threads have one thread call, and a file descriptor
-/// that is readable while there are any. Any thread may post.
+/// A queue of functions that one thread calls for other threads. Its file
+/// descriptor is readable while the queue isn't empty. Any thread may post.
 class Mailbox {
 public:
   using Letter = std::function<void()>;
@@ -24,12 +24,11 @@ public:
   ~Mailbox();
   Mailbox(const Mailbox &) = delete;
 
-  /// For poll(). Negative if the system has none left.
+  /// For poll(). Negative if the system has no descriptor left.
   int fd() const { return Fd; }
-  /// Letters are called in the order in which they were posted. After stop(),
-  /// they are dropped.
+  /// Queues \p L. Letters are called in order. After stop(), they are dropped.
   void post(Letter L);
-  /// Calls all letters that were posted, on the one thread.
+  /// Calls all queued letters. For the one thread.
   void deliver();
   void stop();
 

@@ -120,7 +120,7 @@ static const char *levelName(uint32_t Level) {
   }
 }
 
-/// Writes to the file, and waits for that.
+/// Writes a line to the file and waits for that, at most LogLimit.
 void MessageLog::write(uint32_t Level, const std::string &Line) {
   if (!HasFile || (Level == DTLTO_LOG_DEBUG && !Verbose))
     return;

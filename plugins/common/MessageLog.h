@@ -6,13 +6,13 @@
 //===----------------------------------------------------------------------===//
 //
 // With a log file, warnings and notes go to that file instead of the linker's
-// output; errors go to both. Debugging messages go to the linker's --verbose,
-// and if the user asked for them to the file or, without one, to the linker's
-// output as notes.
+// output; errors go to both. Debugging messages go to the linker's --verbose
+// output. If the user asked for them, they also go to the file or, without one,
+// to the linker's output as notes.
 //
-// The file may be on a file server that is gone. A thread of its own opens and
-// writes the file. If that thread hangs, it is abandoned, and further messages
-// go to the linker.
+// The file may be on a file server that is gone, so a separate thread opens and
+// writes it. If that thread hangs, it is abandoned, and further messages go to
+// the linker.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,15 +33,15 @@ extern std::chrono::milliseconds LogLimit;
 /// Any thread may log.
 class MessageLog {
 public:
-  /// \p Plugin stands in each line of the file; \p Variable is the environment
-  /// variable that names it, for messages.
+  /// \p Plugin is part of each line of the file. \p Variable is the environment
+  /// variable that names the file, for messages.
   MessageLog(const dtlto_host &Host, std::string Plugin, std::string Variable)
       : Host(Host), Plugin(std::move(Plugin)), Variable(std::move(Variable)) {}
   ~MessageLog();
   MessageLog(const MessageLog &) = delete;
 
-  /// Appends to \p File from now on (empty: none). Returns false with \p Error
-  /// if the file can't be opened.
+  /// Appends to \p File from now on; an empty name means no file. Returns false
+  /// with \p Error if the file can't be opened.
   bool open(const std::string &File, bool Verbose, std::string &Error);
 
   void error(const std::string &Text) { emit(DTLTO_LOG_ERROR, Text); }
@@ -49,11 +49,11 @@ public:
   void note(const std::string &Text) { emit(DTLTO_LOG_NOTE, Text); }
   void debug(const std::string &Text) { emit(DTLTO_LOG_DEBUG, Text); }
 
-  /// In open(): throws sdk::Error, which the SDK tells the host, and writes it
-  /// to the file.
+  /// For the plugin's open(): writes the error to the file and throws
+  /// sdk::Error, which the SDK reports to the host.
   [[noreturn]] void fail(int32_t Status, const std::string &Text);
 
-  int fd() const; // of the file; -1: none
+  int fd() const; // of the file, or -1
 
 private:
   void emit(uint32_t Level, const std::string &Text);
@@ -63,8 +63,8 @@ private:
   const dtlto_host &Host;
   const std::string Plugin, Variable;
   struct Writer;
-  std::shared_ptr<Writer> TheWriter; // null: there is no file
-  std::atomic<bool> HasFile{false};  // and it doesn't hang
+  std::shared_ptr<Writer> TheWriter; // null without a file
+  std::atomic<bool> HasFile{false};  // false if it hangs
   bool Verbose = false;
 };
 

@@ -1,4 +1,4 @@
-//===- Network.cpp - What a connection to a farm may take -----------------===//
+//===- Network.cpp - Time limits of connections to a farm -----------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,7 +15,7 @@ using namespace std::chrono;
 NetworkLimits dtlto::TheNetworkLimits;
 
 bool dtlto::isMachineGone(int Errno) {
-  // Reported by a network; the limit has passed as well.
+  // A network reports these errors; the limit has passed then, too.
 #ifdef EHOSTDOWN
   if (Errno == EHOSTDOWN)
     return true;
@@ -33,7 +33,7 @@ std::string dtlto::connectionLost(int Errno) {
 }
 
 Transfer::Clock::time_point Transfer::due() const {
-  // Avoids an overflow.
+  // Cap the bytes to avoid an overflow.
   uint64_t Capped = std::min(Bytes, uint64_t(1) << 40);
   return Began + milliseconds(Capped * 1000 / TheNetworkLimits.MinRate);
 }

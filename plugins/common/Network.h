@@ -1,21 +1,20 @@
-//===- Network.h - What a connection to a farm may take -------- *- C++ -*-===//
+//===- Network.h - Time limits of connections to a farm ---------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A network can stop a job in two ways, which time out:
+// A network can stop a job in two ways. Both time out:
 //
-//   - nothing arrives any more: a machine has no power, or a network drops all
+//   - Nothing arrives any more: a machine has no power, or a network drops all
 //     packets. The system probes the other machine, and breaks the connection
-//     when there is no answer for too long;
-//   - almost nothing arrives. A transfer may pause for a while. Its limit is
-//   that
-//     time and one for its bytes.
+//     if there is no answer for too long.
+//   - Almost nothing arrives. A transfer may pause for a while. Its limit is
+//     that pause plus the time for its bytes at the lowest rate.
 //
-// While a compiler runs at the other end, nothing is transferred, and there is
-// no limit in this file.
+// While a compiler runs at the other end, nothing is transferred, and no limit
+// in this file applies.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,59 +28,60 @@
 
 namespace dtlto {
 
-/// All limits that plugins have in common. Tests change them.
+/// The limits that all plugins share. Tests change them.
 struct NetworkLimits {
-  /// For an address to answer a connection.
+  /// How long an address may take to answer a connection.
   std::chrono::milliseconds Connect{10000};
-  /// For a machine to acknowledge anything. Then it, or the network, is gone.
+  /// How long a machine may take to acknowledge anything. After that, the
+  /// machine or the network is considered gone.
   std::chrono::milliseconds Gone{12000};
-  /// The longest pause of a transfer, where a plugin's user has set no other.
+  /// The longest pause of a transfer, unless the plugin's user has set another.
   std::chrono::milliseconds Pause{30000};
-  /// In bytes per second. Low, since many jobs may share a slow line: 64 on one
-  /// of 64 kB/s.
+  /// The lowest rate in bytes per second. It is low since many jobs may share a
+  /// slow line: 64 jobs on one of 64 kB/s.
   uint64_t MinRate = 1024;
 };
 extern NetworkLimits TheNetworkLimits;
 
-/// Has the system detect within NetworkLimits::Gone that the machine at the
-/// other end of \p Socket is gone: by keepalive while nothing is sent, and by a
-/// limit for acknowledgements otherwise. Does nothing to sockets other than
-/// TCP.
+/// Makes the system detect within NetworkLimits::Gone that the machine at the
+/// other end of \p Socket is gone: by keepalive while nothing is sent,
+/// otherwise by a limit for acknowledgements. Does nothing for sockets other
+/// than TCP.
 void watchMachine(int Socket);
 
 /// Keeps a connection whose other end reads nothing although its machine
-/// answers, which watchMachine() would end. To be called a few times in each
-/// NetworkLimits::Gone. \p Stalled: how long nothing could be sent.
+/// answers. watchMachine() alone would break it. Must be called a few times in
+/// each NetworkLimits::Gone. \p Stalled is how long nothing could be sent.
 void allowStall(int Socket, std::chrono::steady_clock::duration Stalled);
 
-/// Whether the machine at the other end of \p Socket, which may be broken
-/// already, acknowledges nothing. True if the system does not report that.
+/// Whether the machine at the other end of \p Socket acknowledges nothing. The
+/// connection may be broken already. True if the system does not report that.
 bool machineIsSilent(int Socket);
 
-/// Whether \p Errno, of a call that failed, means that the machine at the other
+/// Whether \p Errno, from a failed call, means that the machine at the other
 /// end, or the network to it, is gone.
 bool isMachineGone(int Errno);
 
 /// Describes why a connection broke, in one line.
 std::string connectionLost(int Errno);
 
-/// All bytes that the machine at the other end of \p Socket has acknowledged
-/// and sent. 0 for sockets other than TCP.
+/// The number of bytes that the machine at the other end of \p Socket has
+/// acknowledged and sent. 0 for sockets other than TCP.
 struct WireBytes {
   uint64_t Acknowledged = 0, Received = 0;
 };
 WireBytes wireBytes(int Socket);
 
-/// Bytes on their way in one direction.
+/// A transfer of bytes in one direction, and its time limit.
 class Transfer {
 public:
   using Clock = std::chrono::steady_clock;
 
-  /// Begins now. \p Pause: the longest pause.
+  /// Begins now. \p Pause is the longest pause that is allowed.
   explicit Transfer(Clock::duration Pause)
       : Pause(Pause), Began(Clock::now()), Last(Began) {}
 
-  /// \p AllBytes have arrived since the begin.
+  /// Records that \p AllBytes have arrived since the transfer began.
   void arrived(uint64_t AllBytes) {
     if (AllBytes == Bytes)
       return;
@@ -91,16 +91,16 @@ public:
   uint64_t bytes() const { return Bytes; }
   Clock::time_point lastByte() const { return Last; }
 
-  /// When the transfer times out.
+  /// Returns when the transfer times out.
   Clock::time_point deadline() const { return std::min(Last, due()) + Pause; }
-  /// Whether it times out since nothing arrives, and not since too few bytes
-  /// do.
+  /// Whether the transfer times out because nothing arrives, rather than
+  /// because too few bytes do.
   bool stopped() const { return Last <= due(); }
-  /// "12 bytes in 30 s".
+  /// Returns "12 bytes in 30 s", for example.
   std::string text() const;
 
 private:
-  Clock::time_point due() const; // at the lowest rate, the last byte
+  Clock::time_point due() const; // when MinRate has the last byte arrive
 
   Clock::duration Pause;
   Clock::time_point Began, Last;

@@ -1,4 +1,4 @@
-//===- ObjectWatch.cpp - The files by which jobs begin and end ------------===//
+//===- ObjectWatch.cpp - Detects when jobs begin and end ------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -55,7 +55,7 @@ void ObjectWatch::event(const std::string &Name, bool IsOpened) {
   if (IsOpened)
     Begun(Job);
   else
-    Complete(Job); // otherwise there is more to come
+    Complete(Job); // if it is not complete, more events follow
 }
 
 void ObjectWatch::readEvents() {

@@ -64,7 +64,7 @@ int Output::open(Descriptor &Writer) {
 }
 
 void Output::read(std::string &To, size_t Max) {
-  // Read once: the process may never stop writing.
+  // Read once only: the process may never stop writing.
   char Block[64 << 10];
   ssize_t N = isOpen() ? ::read(fd(), Block, sizeof(Block)) : -1;
   if (N > 0)
@@ -74,7 +74,7 @@ void Output::read(std::string &To, size_t Max) {
     Reader.reset();
 }
 
-/// Our environment with \p Changes, ending with a null pointer.
+/// Returns our environment with \p Changes, terminated by a null pointer.
 static std::vector<char *>
 environment(const std::vector<std::string> &Changes) {
   auto NameOf = [](std::string_view Variable) {
@@ -102,7 +102,7 @@ int Process::start(const Setup &S, Guard *G) {
 
   posix_spawn_file_actions_t Actions;
   posix_spawn_file_actions_init(&Actions);
-  // First: the streams may replace the folder's descriptor.
+  // Change the folder first: the streams may replace its descriptor.
   if (S.Folder >= 0)
     posix_spawn_file_actions_addfchdir_np(&Actions, S.Folder);
   const int Streams[] = {S.In, S.Out, S.Err};
@@ -117,7 +117,7 @@ int Process::start(const Setup &S, Guard *G) {
 
   posix_spawnattr_t Attributes;
   posix_spawnattr_init(&Attributes);
-  // The linker may block or ignore signals.
+  // Reset signals that the linker may block or ignore.
   sigset_t None, Default;
   sigemptyset(&None);
   sigemptyset(&Default);

@@ -45,19 +45,19 @@ private:
 };
 
 int openPipe(Descriptor &Reader, Descriptor &Writer);
-/// A stream for both directions. Our end doesn't block. It is a socket, so that
-/// MSG_NOSIGNAL prevents SIGPIPE if the process has ended.
+/// Opens a stream for both directions. Our end doesn't block. It is a socket,
+/// so that MSG_NOSIGNAL prevents SIGPIPE if the process has ended.
 int openStream(Descriptor &Ours, Descriptor &Theirs);
 
-/// What a process writes into a pipe.
+/// The output of a process, through a pipe.
 class Output {
 public:
-  /// \p Writer is the process's end.
+  /// Opens the pipe. \p Writer is the process's end.
   int open(Descriptor &Writer);
   /// For poll(); -1 at the end of the output.
   int fd() const { return Reader.get(); }
   bool isOpen() const { return Reader.isOpen(); }
-  /// Appends what the pipe has to \p To until that has \p Max bytes, and drops
+  /// Appends what is in the pipe to \p To, up to \p Max bytes in all, and drops
   /// the rest. Doesn't block.
   void read(std::string &To, size_t Max = SIZE_MAX);
 
@@ -73,8 +73,8 @@ public:
     /// Changes of our environment: "NAME=value", or "NAME" to remove it.
     std::vector<std::string> Env;
     int In = -1, Out = -1, Err = -1; // -1: /dev/null
-    int Folder = -1;                 // to run in; -1: ours
-    int Kept = -1;                   // a descriptor that it has as its 3
+    int Folder = -1;                 // working folder; -1: ours
+    int Kept = -1;                   // becomes the process's descriptor 3
     enum { Inherited, Own, Session } Group = Inherited;
   };
 
@@ -84,23 +84,25 @@ public:
   /// it. A process that can't be killed within a second is abandoned.
   ~Process();
 
-  /// From then on \p G, which may be null and must live longer, ends its group.
+  /// Starts the process. From then on, \p G ends its group if the linker ends.
+  /// \p G may be null and must outlive this object.
   int start(const Setup &S, Guard *G = nullptr);
   pid_t pid() const { return Pid; }
 
-  /// Whether it has ended. The process is not reaped, so its number and its
+  /// Whether the process has ended. It is not reaped, so its number and its
   /// group's are not reused while this object lives.
   bool hasEnded();
-  // After that: its status and the signal that killed it. Both are 0 if its
-  // status is lost: SIGCHLD is ignored, or another part of the linker took it.
+  // Valid after hasEnded() returned true: the status, and the signal that
+  // killed the process. Both are 0 if the status is lost: SIGCHLD is ignored,
+  // or another part of the linker reaped the process.
   int status() const { return Status; }
   int signal() const { return Signal; }
   bool isLost() const { return Lost; }
-  /// "ended with 1", "was killed by signal 9"; empty if it ended well.
+  /// "ended with 1", "was killed by signal 9"; empty if it succeeded.
   std::string how() const;
 
-  /// Sends \p Signal to its group if it has one of its own, otherwise to
-  /// itself.
+  /// Sends \p Signal to the process's own group, or to the process alone if it
+  /// has none.
   void kill(int Signal) const;
 
 private:

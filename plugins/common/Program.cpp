@@ -24,12 +24,12 @@ using namespace std::chrono_literals;
 
 // Longer lines are split.
 static constexpr size_t MaxLine = 4096;
-// How long a program may go on when all its jobs have results, and after
+// How long a program may continue once all its jobs have results, and after
 // SIGTERM.
 static constexpr std::chrono::milliseconds EndPatience = 2s, KillPatience = 1s;
-// Between the lines of one message.
+// A pause this long ends a message of several lines.
 static constexpr auto WordsPause = 500ms;
-// Of what a program writes in a run.
+// Limits for the output of one run.
 static constexpr size_t MaxNotes = 100, MaxWords = 300, MaxErrorWords = 8192;
 
 static bool canRun(const std::string &Path) {
@@ -118,7 +118,7 @@ bool Program::hasEnded() {
   if (Ended || !P.hasEnded())
     return Ended;
   if (!P.how().empty())
-    P.kill(SIGKILL); // its children
+    P.kill(SIGKILL); // kill its children
   return Ended = true;
 }
 
@@ -148,7 +148,7 @@ ProgramRuns::start(JobFolder &Folder, const std::vector<std::string> &Args,
 }
 
 void ProgramRuns::wait(std::vector<pollfd> Fds) const {
-  // The end of a program that has closed its output is no event.
+  // poll() does not report the end of a program that has closed its output.
   bool IsQuiet = true;
   for (const auto &R : Runs) {
     Fds.push_back({R->P.out(), POLLIN, 0});
@@ -182,8 +182,8 @@ bool ProgramRuns::listen(ProgramRun &R) {
   return SaidAny;
 }
 
-/// The lines of a compiler's message may arrive one by one: log them together
-/// when the program pauses.
+/// Logs the collected lines. The lines of a compiler's message may arrive one
+/// by one, and are logged together when the program pauses.
 void ProgramRuns::logNewWords(ProgramRun &R) {
   if (!R.NewWords.empty())
     TheLog(DTLTO_LOG_COMPILER, std::exchange(R.NewWords, ""));

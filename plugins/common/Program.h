@@ -17,39 +17,39 @@
 
 namespace dtlto {
 
-/// The last part of a path.
+/// Returns the last component of a path.
 inline std::string_view baseName(std::string_view Path) {
   return Path.substr(Path.rfind('/') + 1);
 }
 
-/// \p Path from the working folder, if it is relative and not just a name.
+/// Makes \p Path absolute, unless it is just a name.
 std::string absolutePath(const std::string &Path);
 
 /// Returns the absolute path of \p Name, a path or a name in PATH; empty if
 /// there is no such program.
 std::string findProgram(const std::string &Name);
 
-/// A process with a group of its own, in the folder of its jobs, without input.
-/// One thread.
+/// A process with its own group, in the folder of its jobs, without input. One
+/// thread.
 class Program {
 public:
-  /// Starts \p Args[0], a path. \p Env: changes of our environment, as of
+  /// Starts \p Args[0], a path. \p Env has changes of our environment, as in
   /// Process::Setup. Throws sdk::Error.
   Program(JobFolder &Folder, const std::vector<std::string> &Args,
           const std::vector<std::string> &Env);
 
-  /// Its standard output and error, for poll(); -1 at their end.
+  /// Its standard output and error, for poll(); -1 after their end.
   int out() const { return Out.fd(); }
   int err() const { return Err.fd(); }
-  /// Reads what is there. Calls \p Line(line, whether of standard error).
+  /// Reads available output. Calls \p Line(line, whether from standard error).
   void listen(const std::function<void(std::string, bool)> &Line);
 
-  /// Whether it has ended. Then how() is "ended with 1", for example, or empty
-  /// if it succeeded.
+  /// Whether the program has ended. Then how() is "ended with 1", for example,
+  /// or empty if it succeeded.
   bool hasEnded();
   std::string how() const;
 
-  /// Sends SIGTERM, or the second time SIGKILL, to all of its group.
+  /// Sends SIGTERM, or on the second call SIGKILL, to the whole group.
   void end();
 
 private:
@@ -59,14 +59,14 @@ private:
   bool Ended = false, Asked = false;
 };
 
-/// A program that runs a batch of jobs, and what it has written.
+/// A program that runs a batch of jobs, and its output.
 struct ProgramRun {
   using Clock = std::chrono::steady_clock;
 
   ProgramRun(JobFolder &Folder, const std::vector<std::string> &Args,
              const std::vector<std::string> &Env)
       : P(Folder, Args, Env) {}
-  /// One of its jobs has a result.
+  /// Records that one of its jobs has a result.
   void jobEnded(bool WasCancelled) {
     --NumLeft;
     LastResult = Clock::now();
@@ -80,8 +80,8 @@ struct ProgramRun {
   std::string ErrorWords; // all error lines
   std::string NewWords;   // those that haven't been logged
   size_t NumNotes = 0;
-  bool HasCancelled = false; // it works on cancelled jobs
-  bool IsAsked = false;      // to end
+  bool HasCancelled = false; // it has cancelled jobs
+  bool IsAsked = false;      // it was asked to end
   Clock::time_point LastSign{}, LastResult{Clock::now()}, LastWords{};
 };
 
@@ -91,7 +91,7 @@ public:
   using List = std::vector<std::shared_ptr<ProgramRun>>;
   using Log = std::function<void(uint32_t Level, const std::string &Text)>;
 
-  /// Lines that begin with \p Name and a colon are logged without them. Error
+  /// Removes \p Name and a colon from the beginning of logged lines. Error
   /// lines for which \p IsNoise returns true are logged for debugging only.
   ProgramRuns(std::string Name, Log TheLog,
               std::function<bool(const std::string &)> IsNoise)
@@ -99,23 +99,23 @@ public:
         IsNoise(std::move(IsNoise)) {}
 
   const List &all() const { return Runs; }
-  /// Starts a program, as the constructor of Program does, for the jobs whose
-  /// files are \p Outputs. Throws sdk::Error.
+  /// Starts a program, like Program's constructor, for the jobs whose files are
+  /// \p Outputs. Throws sdk::Error.
   std::shared_ptr<ProgramRun> start(JobFolder &Folder,
                                     const std::vector<std::string> &Args,
                                     const std::vector<std::string> &Env,
                                     std::set<std::string> Outputs);
 
-  /// Waits for the programs' output or for \p Fds, for a moment.
+  /// Waits at most 100 ms for the programs' output or for \p Fds.
   void wait(std::vector<pollfd> Fds) const;
-  /// Reads and logs what \p R writes. Returns whether there was any.
+  /// Reads and logs the output of \p R. Returns whether there was any.
   bool listen(ProgramRun &R);
-  /// Removes those that have ended, and returns them.
+  /// Removes and returns the programs that have ended.
   List takeEnded();
-  /// Asks the others to end, and then kills them, if all their jobs have
-  /// results.
+  /// Ends programs whose jobs all have results: asks them to end, and kills
+  /// them later.
   void endIdle();
-  /// Ends all programs, whose jobs have results.
+  /// Ends all programs. Their jobs must have results.
   void endAll();
 
 private:

@@ -100,7 +100,7 @@ void os::lower(int Signal) {
 }
 
 //===----------------------------------------------------------------------===//
-// Connections that are watched
+// Watching connections
 //===----------------------------------------------------------------------===//
 
 static void set(int Socket, int Level, int Name, int64_t Value) {
@@ -110,8 +110,8 @@ static void set(int Socket, int Level, int Name, int64_t Value) {
 
 void dtlto::watchMachine(int Socket) {
   const milliseconds Gone = TheNetworkLimits.Gone;
-  // The first probe after a third of the time, and three more. The limit for
-  // acknowledgements holds for probes as well.
+  // Send the first probe after a third of the time, and then three more. The
+  // limit for acknowledgements applies to probes as well.
   int64_t Seconds = duration_cast<seconds>(Gone).count();
   set(Socket, SOL_SOCKET, SO_KEEPALIVE, 1);
   set(Socket, IPPROTO_TCP, TCP_KEEPIDLE, Seconds / 3);
@@ -120,7 +120,7 @@ void dtlto::watchMachine(int Socket) {
   set(Socket, IPPROTO_TCP, TCP_USER_TIMEOUT, Gone.count());
 }
 
-/// Zeros if it isn't of TCP.
+/// Returns zeros if \p Socket isn't TCP.
 static tcp_info infoOf(int Socket) {
   tcp_info Info = {};
   socklen_t Size = sizeof(Info);
@@ -131,9 +131,9 @@ static tcp_info infoOf(int Socket) {
 void dtlto::allowStall(int Socket, steady_clock::duration Stalled) {
   const milliseconds Gone = TheNetworkLimits.Gone;
   milliseconds Limit = Gone;
-  int Unsent = 0; // or sent, and not acknowledged
-  // The system probes again before its limit has passed. So an answer is
-  // younger than Gone as long as the machine is there.
+  int Unsent = 0; // including bytes sent but not acknowledged
+  // The system probes again before its limit has passed. So the last answer is
+  // younger than Gone as long as the machine is reachable.
   if (::ioctl(Socket, SIOCOUTQ, &Unsent) == 0 && Unsent > 0 &&
       milliseconds(infoOf(Socket).tcpi_last_ack_recv) < Gone)
     Limit =
@@ -213,7 +213,7 @@ void os::writeLog(int Fd, std::string_view Text) {
 }
 
 void os::putFile(const std::string &Path, const void *Data, size_t Size) {
-  // O_NONBLOCK: a pipe must not block, and is not written to.
+  // O_NONBLOCK: a pipe must not block the link. It is not written to.
   int Fd = ::open(Path.c_str(),
                   O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC | O_NOFOLLOW |
                       O_NONBLOCK | O_NOCTTY,
@@ -231,7 +231,7 @@ void os::makeFolder(const std::string &Path) { ::mkdir(Path.c_str(), 0777); }
 
 void os::removeFile(const std::string &Path) { ::unlink(Path.c_str()); }
 
-/// File systems whose locks are a server's.
+/// Whether a server manages the locks of a file system.
 static bool isRemote(const struct statfs &Of) {
   switch (static_cast<uint32_t>(Of.f_type)) {
   case NFS_SUPER_MAGIC:
@@ -269,8 +269,8 @@ int os::openLocks(const std::string &Path) {
 
 void os::closeLocks(int Fd) { ::close(Fd); }
 
-/// Open file description locks: POSIX locks belong to a process, which may have
-/// two sessions.
+/// Uses open file description locks: POSIX locks belong to a process, which may
+/// have two sessions.
 static bool lock(int Fd, int Command, short Type, uint64_t At,
                  struct flock *Answer = nullptr) {
   struct flock L = {};

@@ -25,7 +25,7 @@
 using namespace dtlto;
 using namespace std::chrono;
 
-/// Empty if \p Text isn't UTF-8: then there is no such file.
+/// Returns nothing if \p Text isn't UTF-8; no file has such a name.
 static std::wstring wide(const std::string &Text) {
   int Size = ::MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, Text.data(),
                                    int(Text.size()), nullptr, 0);
@@ -49,7 +49,7 @@ static std::string narrow(const wchar_t *Wide) {
 // Errors
 //===----------------------------------------------------------------------===//
 
-// The C library has no text for those of sockets.
+// The C library has no texts for socket errors.
 static constexpr struct {
   int Errno, Code;
   const char *Text;
@@ -108,7 +108,7 @@ static bool fail() {
 }
 
 static int openOf(int Family, int Type) {
-  // Not while the library is loaded: that may wait for ever.
+  // Not while the library is loaded: WSAStartup() might then wait forever.
   static const int Started = [] {
     WSADATA Data;
     return ::WSAStartup(MAKEWORD(2, 2), &Data);
@@ -166,7 +166,7 @@ int os::poll(pollfd *Sockets, size_t Count, int TimeoutMs) {
   return ::WSAPoll(Sockets, ULONG(Count), TimeoutMs);
 }
 
-/// A datagram socket that is connected to itself.
+/// Opens a datagram socket that is connected to itself.
 int os::openSignal() {
   int Socket = openOf(AF_INET, SOCK_DGRAM);
   if (Socket == -1)
@@ -194,17 +194,17 @@ void os::lower(int Signal) {
 }
 
 //===----------------------------------------------------------------------===//
-// Connections that are watched
+// Watching connections
 //===----------------------------------------------------------------------===//
 
-/// Windows itself ends a connection whose data isn't acknowledged, and doesn't
-/// say when the last answer came.
+/// Windows breaks a connection whose data isn't acknowledged, and doesn't
+/// report when the last answer came.
 void dtlto::watchMachine(int Socket) {
   auto Set = [&](int Level, int Name, int Value) {
     ::setsockopt(SOCKET(Socket), Level, Name,
                  reinterpret_cast<const char *>(&Value), sizeof(Value));
   };
-  // Options of Windows 10, which mingw-w64 may not have.
+  // Options of Windows 10, which mingw-w64 may lack.
   constexpr int KeepIdle = 3, KeepCount = 16, KeepInterval = 17;
   int Seconds = int(duration_cast<seconds>(TheNetworkLimits.Gone).count());
   Set(SOL_SOCKET, SO_KEEPALIVE, 1);
@@ -230,7 +230,7 @@ const char *os::environment(const char *Name) {
   if (!Value)
     return nullptr;
   static std::mutex Mutex;
-  static std::map<std::string, std::string> Values; // each is kept
+  static std::map<std::string, std::string> Values; // never erased
   std::lock_guard<std::mutex> Lock(Mutex);
   std::string &Kept = Values[Name];
   Kept = narrow(Value);
@@ -285,7 +285,7 @@ void os::makeFolder(const std::string &Path) { ::_wmkdir(wide(Path).c_str()); }
 
 void os::removeFile(const std::string &Path) { ::_wunlink(wide(Path).c_str()); }
 
-// There is no $DISTCC_DIR that others would look into.
+// Windows has no $DISTCC_DIR that other processes look into.
 int os::openLocks(const std::string &) {
   errno = ENOLCK;
   return -1;

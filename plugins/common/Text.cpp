@@ -1,4 +1,4 @@
-//===- Text.cpp - Words of users, and messages about them -----------------===//
+//===- Text.cpp - Parsing user input, and text for messages ---------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -57,8 +57,8 @@ bool parseNumber(std::string_view Text, uint32_t Min, uint32_t Max,
   return true;
 }
 
-/// Returns the number of characters to insert, remove, replace, or swap with
-/// the next one.
+/// Returns the edit distance: how many characters to insert, remove, replace,
+/// or swap with the next one.
 static size_t distance(std::string_view A, std::string_view B) {
   std::vector<size_t> Before(B.size() + 1), Above(B.size() + 1),
       Row(B.size() + 1);
@@ -99,7 +99,7 @@ std::string_view importError(std::string_view Said) {
 
 std::string_view nearest(std::string_view Word,
                          const std::vector<std::string_view> &Known) {
-  // Names that contain the word come before similar ones.
+  // Prefer names that contain the word to similar ones.
   if (Word.size() >= 3)
     for (std::string_view K : Known)
       if (K.find(Word) != K.npos)
@@ -107,7 +107,7 @@ std::string_view nearest(std::string_view Word,
   std::string_view Best;
   size_t BestDistance = SIZE_MAX;
   for (std::string_view K : Known) {
-    // A third of a word may be wrong.
+    // Accept up to a third of wrong characters.
     size_t Most = std::max<size_t>(1, K.size() / 3);
     if (Word.size() > K.size() + Most || K.size() > Word.size() + Most)
       continue;

@@ -1,4 +1,4 @@
-//===- Text.h - Words of users, and messages about them ---------*- C++ -*-===//
+//===- Text.h - Parsing user input, and text for messages -------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,15 +15,15 @@
 
 namespace dtlto {
 
-/// \p Text in quotes, fit for one line of a message: what isn't printable ASCII
-/// is escaped, and what is longer than 200 characters is cut.
+/// Quotes \p Text for one line of a message. Escapes everything but printable
+/// ASCII, and cuts the text after 200 characters.
 std::string quote(std::string_view Text);
 
-/// Two hexadecimal digits for each byte.
+/// Returns two hexadecimal digits for each byte.
 std::string hexDigits(const uint8_t *Bytes, size_t Size);
 std::string hex(uint8_t Byte);
 
-/// Whether a control character is in \p Text.
+/// Whether \p Text contains a control character.
 bool hasControl(std::string_view Text);
 
 /// Reads all of \p Text as a decimal number from \p Min to \p Max, without a
@@ -31,19 +31,19 @@ bool hasControl(std::string_view Text);
 bool parseNumber(std::string_view Text, uint32_t Min, uint32_t Max,
                  uint32_t &Value);
 
-/// Returns the first line of \p Text with \p Part in it, or nothing.
+/// Returns the first line of \p Text that contains \p Part, or nothing.
 std::string_view findLine(std::string_view Text, std::string_view Part);
 
-/// Returns the line of \p Said, a clang's standard error, that reports an
-/// unreadable index or module, or nothing. clang ends with 0 then.
+/// Returns the line of \p Said, the standard error of a clang, that reports an
+/// unreadable index or module, or nothing. clang exits with 0 in this case.
 std::string_view unreadInput(std::string_view Said);
 
 /// Returns the line of \p Said that reports a failed import, which is an error
-/// in the program, or nothing. clang ends with 0 and an empty object then, and
-/// the linker reports \p Said as an error.
+/// in the program, or nothing. clang exits with 0 and an empty object in this
+/// case, and the linker reports \p Said as an error.
 std::string_view importError(std::string_view Said);
 
-/// Returns the one of \p Known that \p Word is a misspelling of, or nothing.
+/// Returns the entry of \p Known that \p Word misspells, or nothing.
 std::string_view nearest(std::string_view Word,
                          const std::vector<std::string_view> &Known);
 

@@ -1,4 +1,4 @@
-//===- Client.cpp - Jobs, from the linker to the hosts and back -----------===//
+//===- Client.cpp - Sends jobs to hosts and returns results ---------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,7 +16,7 @@
 using namespace dtlto::distcc;
 using namespace std::chrono_literals;
 
-// Of compressed modules that are kept for further jobs that import them.
+// The most bytes of compressed modules that are kept for further imports.
 static constexpr uint64_t MaxPacked = uint64_t(256) << 20;
 // LZO runs at hundreds of megabytes a second: two threads fill any network.
 static constexpr unsigned NumHelpers = 2;
@@ -82,7 +82,7 @@ void Client::begin() {
 }
 
 //===----------------------------------------------------------------------===//
-// What the linker asks for; on its thread
+// Requests of the linker, on its thread
 //===----------------------------------------------------------------------===//
 
 bool Client::submit(std::shared_ptr<sdk::Job> J) {
@@ -98,7 +98,7 @@ void Client::cancel(sdk::Job &J) {
     Job &J = It->second;
     if (J.At == Job::Remote && Clock::now() - J.Began >= S.patience())
       TheFarm.recordUnanswered(*J.On, J.Began);
-    // A helper's job ends when the helper is done.
+    // A job that a helper has ends when the helper is done.
     if (J.At == Job::Queued || J.At == Job::Remote)
       finish(J, DTLTO_CANCELLED, "");
     else
@@ -161,14 +161,15 @@ void Client::turn() {
     P.wakeAt(Clock::now() + 100ms);
   P.wait();
 
-  // Only after wait(): a letter may end a connection that wait() would call.
+  // Deliver mail only after wait(): a letter may end a connection that wait()
+  // would call.
   if (HaveMail)
     Box->deliver();
   Children.reap();
   Clock::time_point Time = Clock::now();
   TheFarm.checkTime(Time);
   for (auto It = Jobs.begin(); It != Jobs.end();) {
-    Job &J = It++->second; // which may be erased
+    Job &J = It++->second; // J may be erased
     if (!J.Conn)
       continue;
     J.Conn->checkTime(Time);
@@ -231,7 +232,7 @@ void Client::add(std::shared_ptr<sdk::Job> Offer) {
   });
 }
 
-/// Builds the request for \p J. Null, with \p Error, if that fails.
+/// Builds the request for \p J. Returns null with \p Error on failure.
 std::shared_ptr<const Request> Client::build(const sdk::Job &J,
                                              std::string &Error) {
   try {
@@ -255,7 +256,7 @@ void Client::packed(uint64_t Id, std::shared_ptr<const Request> Req,
   Job &J = job(Id);
   if (J.Cancelled)
     return finish(J, DTLTO_CANCELLED, "");
-  if (!Req) // the same for each host
+  if (!Req) // it would fail for each host
     return finish(J, DTLTO_ERROR_CALLER, Error);
   if (GaveUp)
     return finish(J, DTLTO_ERROR_INFRASTRUCTURE, "no host is left");
@@ -265,14 +266,15 @@ void Client::packed(uint64_t Id, std::shared_ptr<const Request> Req,
 }
 
 /// If no other host is left for \p J, lets hosts that failed it try again,
-/// unless their failures were final. Returns whether a host can take \p J.
+/// unless their failures were final. Returns whether a host can take \p J, or
+/// no host is left for any job.
 bool Client::mayGoOn(Job &J) {
   if (!TheFarm.mayTake(J.Tried))
     J.Tried = J.Never;
   return TheFarm.mayTake(J.Tried) || !TheFarm.anyHope();
 }
 
-/// Gives waiting jobs to idle slots.
+/// Gives queued jobs to idle slots.
 void Client::assign() {
   TheFarm.yield();
   for (uint64_t Id : std::exchange(Queue, {})) {
@@ -334,7 +336,7 @@ void Client::freeSlot(Job &J) {
     J.On->release(J.Id);
 }
 
-/// Gives a result to the linker. No helper may have the job.
+/// Returns a result to the linker. No helper may have the job.
 void Client::finish(Job &J, int32_t Status, std::string Message,
                     sdk::Buffer Object) {
   if (Status == DTLTO_ERROR_INFRASTRUCTURE)
@@ -360,7 +362,8 @@ unsigned Client::numAtHosts() const {
                     [](auto &Entry) { return Entry.second.On != nullptr; }));
 }
 
-/// Not while a job runs: if it succeeds, its host is used again.
+/// Gives up if no host is left. Waits for running jobs: if one succeeds, its
+/// host is used again.
 void Client::giveUpIfHopeless() {
   if (GaveUp || TheFarm.anyHope() || S.OnlyStatus || numAtHosts())
     return;
@@ -375,7 +378,7 @@ void Client::giveUpIfHopeless() {
     finish(job(Id), DTLTO_ERROR_INFRASTRUCTURE, "no host is left");
 }
 
-/// Makes the new state known to the linker.
+/// Reports the new state to the linker.
 void Client::publish() {
   auto AtMost = [this](unsigned N) {
     return static_cast<unsigned>(std::min<size_t>(N, MaxRunning));
@@ -397,7 +400,7 @@ void Client::publish() {
       Now.expected_wait_ms = static_cast<uint64_t>(
           1000 * SecondsOfAJob * (Now.queued - Now.free + 1) / Now.slots);
   }
-  // A few more than can run, so that the next one is packed when a slot
+  // Accept a few more than can run, so that the next one is packed when a slot
   // becomes idle.
   setCapacity(Expected + std::max(2u, Expected / 4));
 }
@@ -410,7 +413,7 @@ void Client::shutDown() {
       finish(J, DTLTO_CANCELLED, "");
   Helpers.stop();
   Here.stop();
-  // The last results of helpers, and requests of the linker.
+  // Deliver the helpers' last results and the linker's last requests.
   Box->deliver();
   Box->stop();
   while (!Jobs.empty())

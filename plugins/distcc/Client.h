@@ -1,4 +1,4 @@
-//===- Client.h - Jobs, from the linker to the hosts and back ---*- C++ -*-===//
+//===- Client.h - Sends jobs to hosts and returns results -------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,9 +14,9 @@
 //                +--------- (up to MaxTries times)
 //
 // One thread, the I/O thread, owns all jobs, hosts and connections, and waits
-// only in poll(). A small pool compresses and decompresses; its results, and
-// the linker's requests, arrive in the mailbox. The SDK counts jobs and says
-// BUSY.
+// only in poll(). A small pool of helpers compresses and decompresses. Its
+// results and the linker's requests arrive in the mailbox. The SDK counts jobs
+// and answers BUSY.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,19 +53,19 @@ private:
     Settings S;
     std::unique_ptr<MessageLog> TheLog;
   };
-  /// Reads the settings and reports what the user should know of them. Throws
-  /// sdk::Error where the plugin can't work.
+  /// Reads the settings and reports notable ones to the user. Throws sdk::Error
+  /// if the plugin can't work.
   static Opened openSettings(const dtlto_host &Host,
                              const dtlto_session_params &Params);
   Client(const dtlto_host &Host, const dtlto_session_params &Params, Opened O);
 
-  // How often a job is tried before the linker gets it back: on different
-  // hosts, if there are as many.
+  // How often a job is tried before it goes back to the linker: on different
+  // hosts, if there are enough.
   static constexpr unsigned MaxTries = 3;
-  // After a shortage of this machine, the number of jobs is raised so often.
+  // How often MaxRunning is raised again after a shortage of descriptors.
   static constexpr std::chrono::seconds RaisePeriod{1};
-  // A job's state file is rewritten so often, long before monitors take it for
-  // a leftover.
+  // How often a job's state file is rewritten, long before monitors consider it
+  // stale.
   static constexpr std::chrono::seconds NotePeriod{20};
 
   struct Job {
@@ -76,15 +76,15 @@ private:
     const std::string Name;
     const uint64_t Id, Cost;
     enum { Packing, Queued, Remote, Judging, Local } At = Packing;
-    bool Cancelled = false; // while a helper had it
+    bool Cancelled = false; // cancelled while a helper had it
     std::shared_ptr<const Request> Req;
     const void *Module = nullptr; // the contents' address: the same in each try
-    std::string Avoid;            // the name of a host that has the same job
-    Farm::HostSet Tried;          // it goes to others first
-    Farm::HostSet Never; // it failed there by what it needs: not to them again
+    std::string Avoid;            // a host that has the same job
+    Farm::HostSet Tried;          // other hosts are preferred
+    Farm::HostSet Never;          // they failed for good: no retry there
     unsigned NumTries = 0;
     std::string LastError;
-    Clock::time_point IgnoredSince; // no server has taken it; zero: none tried
+    Clock::time_point IgnoredSince; // no server accepts it; zero: none tried
 
     // At a host: Remote, Judging or Local.
     Host *On = nullptr;
@@ -92,11 +92,11 @@ private:
     std::unique_ptr<Connection> Conn; // Remote
     Clock::time_point Began, Reported, Noted;
     Clock::duration Took{};
-    int Shown = -1; // the connection's state that was reported last
+    int Shown = -1; // the connection's state last reported
     uint64_t ShownBytes = 0;
   };
 
-  // The I/O thread's functions.
+  // These run on the I/O thread.
   void run();
   void turn();
   void add(std::shared_ptr<sdk::Job> Offer);
@@ -130,37 +130,37 @@ private:
   bool onIoThread() const { return IoId == std::this_thread::get_id(); }
   unsigned numAtHosts() const;
 
-  // A helper's.
+  // Runs on a helper thread.
   std::shared_ptr<const Request> build(const sdk::Job &J, std::string &Error);
 
   const Settings S;
   const std::unique_ptr<MessageLog> TheLog;
   const std::shared_ptr<Mailbox> Box = std::make_shared<Mailbox>();
 
-  // The I/O thread's.
+  // Used by the I/O thread only.
   std::thread::id IoId;
   Reaper Children;
   Farm TheFarm;
-  sdk::ResultMemory Results; // lends to connections of Jobs
+  sdk::ResultMemory Results; // lends memory to the connections of Jobs
   std::map<uint64_t, Job> Jobs;
-  std::deque<uint64_t> Queue;   // Queued ones, the next first
+  std::deque<uint64_t> Queue;   // Queued jobs, the next first
   size_t NumRunning = 0;        // jobs with a connection
-  size_t MaxRunning = SIZE_MAX; // this machine has no descriptors for more
-  Clock::time_point RaiseAt;    // then it may have
+  size_t MaxRunning = SIZE_MAX; // lowered when descriptors run out
+  Clock::time_point RaiseAt;    // when to raise it again
   bool SaidFewer = false;
-  /// A module whose job went back to the linker with an error may come again.
+  /// A job that went back with an error. The linker may submit it again.
   struct Failure {
     Farm::HostSet Tried, Never;
     std::string LastError;
   };
-  /// By the module's address, which its parts share, and the name, which other
-  /// modules may have.
+  /// Keyed by the module's address, which its parts share, and its name, which
+  /// other modules may have.
   std::map<std::pair<const void *, std::string>, Failure> Failed;
   bool GaveUp = false, Closing = false;
-  double SecondsOfAJob = 0; // smoothed; 0: not known
+  double SecondsOfAJob = 0; // smoothed; 0: unknown
   uint64_t BytesSent = 0, BytesReceived = 0;
   StateFiles Monitor;
-  /// A call of status() that waits.
+  /// A pending call of status().
   struct StatusQuery {
     std::promise<std::vector<sdk::Worker>> Promise;
     std::chrono::milliseconds Limit;
@@ -172,7 +172,7 @@ private:
   std::mutex Mutex; // guards Now
   dtlto_load Now = {};
 
-  // Threads last.
+  // Last: the threads must be destroyed first.
   sdk::WorkPool Helpers, Here;
   std::thread Io;
 };

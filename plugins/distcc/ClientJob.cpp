@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// From the connection to the verdict, and what is done if the host fails.
+// From the connection to the verdict, and the handling of host failures.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,18 +17,18 @@
 using namespace dtlto::distcc;
 using namespace std::chrono_literals;
 
-// A job that makes progress is reported so often.
+// How often a job that makes progress is reported.
 static constexpr Clock::duration ReportPeriod = 5s;
 
 namespace {
-/// How a state of a connection is shown.
+/// How a connection's state is shown.
 struct Stage {
   uint32_t ToHost; // DTLTO_STATE_...
   Phase ToMonitors;
 };
 } // namespace
 
-// From Connecting to Receiving.
+// By state, from Connecting to Receiving.
 static constexpr Stage Stages[] = {{DTLTO_STATE_SENDING, Phase::Connect},
                                    {DTLTO_STATE_SENDING, Phase::Send},
                                    {DTLTO_STATE_RUNNING, Phase::Compile},
@@ -70,15 +70,15 @@ void Client::connectionEnded(Job &J) {
   J.Took = Clock::now() - J.Began;
   if (C->state() == Connection::Failed)
     return connectionFailed(J, *C);
-  // Report states that an answer, which came at once, has skipped: another job
-  // may have the slot while this one is judged.
+  // Report states that a fast answer has skipped: another job may have the slot
+  // while this one is judged.
   for (int State = std::max<int>(J.Shown + 1, Connection::Waiting);
        State <= Connection::Receiving; ++State)
     J.Offer->state(Stages[State].ToHost, J.On->Name);
   J.At = Job::Judging;
   auto R = std::make_shared<Reply>(C->reply());
-  // A host that fails at once, whatever the job, would otherwise have many jobs
-  // before the first of them is judged.
+  // Keep the slot on failure: a host that fails every job at once would
+  // otherwise get many jobs before the first of them is judged.
   if (R->WaitStatus == 0)
     freeSlot(J);
   Helpers.run([this, R, Share = C->share(), Offer = J.Offer] {
@@ -103,7 +103,8 @@ void Client::connectionFailed(Job &J, const Connection &C) {
     return putBack(J, C.error());
   bool Heard = isHeard(*J.On);
   unsigned NumOpen = numOpen(*J.On);
-  // After a reset, only the end of another connection shows that there is room.
+  // After a reset, wait only if another connection is open: its end shows that
+  // there is room.
   if (C.wasIgnored() && Heard && (!C.wasReset() || NumOpen)) {
     if (J.IgnoredSince == Clock::time_point())
       J.IgnoredSince = J.Began;
@@ -135,8 +136,8 @@ void Client::judged(uint64_t Id, Verdict &V) {
   finish(J, V.Status, V.Message, std::move(V.Object));
 }
 
-/// The host of \p J has compiled it, or the compiler has failed. Only successes
-/// tell how long jobs take.
+/// Records that the host of \p J has compiled it, or that the compiler has
+/// failed. Only successes show how long jobs take.
 void Client::ended(Job &J, bool IsGood) {
   double Seconds = std::chrono::duration<double>(J.Took).count();
   if (IsGood) {
@@ -151,8 +152,8 @@ void Client::ended(Job &J, bool IsGood) {
                 " in " + std::to_string(Seconds).substr(0, 5) + " s");
 }
 
-/// Whether the machine of \p H is up: it answers on the connection of a job, or
-/// has answered a short time ago.
+/// Whether the machine of \p H is up: it answers on a job's connection, or has
+/// answered a short time ago.
 bool Client::isHeard(const Host &H) const {
   for (auto &[Id, J] : Jobs)
     if (J.On == &H && J.Conn && J.Conn->isHeard())
@@ -161,7 +162,7 @@ bool Client::isHeard(const Host &H) const {
          Clock::now() - TheNetworkLimits.Gone * 3 / 4;
 }
 
-/// How many connections of this link \p H has accepted.
+/// Returns how many connections of this link \p H has accepted.
 unsigned Client::numOpen(const Host &H) const {
   unsigned N = 0;
   for (auto &[Id, J] : Jobs)
@@ -169,7 +170,7 @@ unsigned Client::numOpen(const Host &H) const {
   return N;
 }
 
-/// Takes \p J off its host, and lets it wait for another one.
+/// Takes \p J off its host and queues it for another one.
 void Client::queueAgain(Job &J) {
   assert(!J.Conn && !J.HasSlot && !J.Cancelled);
   J.On = nullptr;
@@ -178,8 +179,9 @@ void Client::queueAgain(Job &J) {
   Queue.push_front(J.Id);
 }
 
-/// The host of \p J could not do it. \p MayReturn: that was the host's fault,
-/// and it may succeed the next time.
+/// Retries \p J after its host has failed it, or gives it back to the linker.
+/// \p MayReturn: the failure was the host's fault, and the host may succeed the
+/// next time.
 void Client::tryAnother(Job &J, const std::string &Why, bool MayReturn) {
   J.Tried[J.On->Index] = true;
   J.Never[J.On->Index] = J.Never[J.On->Index] || !MayReturn;
@@ -193,7 +195,7 @@ void Client::tryAnother(Job &J, const std::string &Why, bool MayReturn) {
   queueAgain(J);
 }
 
-/// Out of descriptors: lowers the number of connections.
+/// Out of file descriptors: requeues \p J and lowers the connection limit.
 void Client::putBack(Job &J, const std::string &Why) {
   J.LastError = Why;
   J.On = nullptr;

@@ -12,9 +12,9 @@
 using namespace dtlto::distcc;
 using namespace std::chrono_literals;
 
-// For the end of file after a reply that is complete.
+// How long to wait for the end of file after a complete reply.
 static constexpr Clock::duration MaxEnd = 1s;
-// Moved in one turn, so that no connection keeps the others waiting.
+// In bytes per turn, so that no connection keeps the others waiting.
 static constexpr size_t MaxTurn = size_t(4) << 20;
 
 Connection::Connection(const HostSpec &Host,
@@ -62,8 +62,8 @@ void Connection::enter(StateTy Next) {
                                : Clock::now() + TheNetworkLimits.Gone / 3;
 }
 
-/// A server that is busy with others reads nothing for a while, also of what
-/// was sent last.
+/// Lets the connection stall: a server that is busy with other jobs reads
+/// nothing for a while, not even the bytes that were sent last.
 void Connection::look(Clock::time_point Now) {
   if (Now < NextLook)
     return;
@@ -82,11 +82,11 @@ void Connection::fail(FailureTy F, std::string Why) {
 
 void Connection::broken(const char *What, int Errno) {
   Reset = Errno == ECONNRESET || Errno == EPIPE;
-  // The request for the connection counts as one byte. A server whose queue is
-  // full may also reset the connection, after a while.
+  // wireBytes() counts the request for the connection as one byte. A server
+  // whose queue is full may also reset the connection after a while.
   Ignored = Fd >= 0 && Host.Kind == HostKind::Tcp &&
             (isMachineGone(Errno) || Reset) && wireBytes(Fd).Acknowledged <= 1;
-  // Seen of a distccd that can't write a job's files.
+  // Observed with a distccd that can't write a job's files.
   bool MayBeFull = Reset && State != Connecting && State != Receiving &&
                    Host.Kind == HostKind::Tcp;
   fail(isMachineGone(Errno) ? Lost : Dropped,
@@ -117,7 +117,7 @@ std::string Connection::whyNotConnected(int Errno) const {
   case EPERM:
     Text += ": does a firewall of this machine forbid it?";
     break;
-  case EINVAL: // seen for link-local addresses alone
+  case EINVAL: // seen for link-local addresses only
     Text += ": a link-local address needs its interface, [fe80::1%eth0]";
     break;
   default:
@@ -126,7 +126,7 @@ std::string Connection::whyNotConnected(int Errno) const {
   return Text;
 }
 
-/// Goes on with a Dial that has ended.
+/// Continues once the Dial has ended.
 void Connection::connect(Clock::time_point Now) {
   Dialing->checkTime(Now);
   if (!Dialing->ended())
@@ -152,7 +152,7 @@ void Connection::prepare(Poller &P) {
   if (State == Connecting)
     return Dialing->prepare(P);
   P.wakeAt(std::min(Deadline, NextLook));
-  // A server may refuse, or leave, before it has all.
+  // A server may refuse or close before it has received everything.
   if (!ended())
     P.add(Fd, State == Sending ? POLLOUT | POLLIN : POLLIN,
           [this](short Events) { ready(Events); });

@@ -5,17 +5,17 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A connection to a distccd carries one request. Nothing here blocks: each turn
-// of the I/O thread calls prepare(), polls, and calls checkTime().
+// A connection to a distccd carries one request. Nothing blocks: each turn of
+// the I/O thread calls prepare(), polls, and calls checkTime().
 //
 // A dead server doesn't always close the connection: a compiler that outlives
 // its distccd keeps the socket open. So each step has a limit for silence. The
-// sending side is never closed before the reply, since the server takes that
-// for a client that is gone.
+// sending side stays open until the reply, because the server takes a closed
+// one for a client that is gone.
 //
 // A server with more jobs than it runs at a time reads nothing of the others,
-// so sending may pause as long as other steps. A reply may not: all of it is
-// there when it begins. Neither may be slower than Network.h says.
+// so sending may pause as long as other steps. A reply may not: it is complete
+// when it begins. Neither may be slower than Network.h allows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,56 +42,56 @@ public:
   enum StateTy {
     Connecting,
     Sending,
-    Waiting, // all is sent, nothing has come back
+    Waiting, // all is sent, no reply yet
     Receiving,
     Done,  // take reply()
     Failed // see failure() and error()
   };
   enum FailureTy {
-    Unreachable, // no connection at all
-    Dropped,     // closed or reset by the other side
-    Silent,      // nothing, or too little, happened for too long
-    Lost,        // its machine, or the network to it, is gone
-    Nonsense,    // what came is no reply
-    Exhausted    // this machine has no descriptor or memory for it
+    Unreachable, // no connection was established
+    Dropped,     // closed or reset by the server
+    Silent,      // no progress, or too little, for too long
+    Lost,        // the machine, or the network to it, is gone
+    Nonsense,    // the reply is invalid
+    Exhausted    // this machine lacks a descriptor or memory
   };
 
   /// Begins to connect. Fails after \p Silence without progress, or when the
-  /// reply has more than \p MaxReply bytes. \p Results counts the reply's
-  /// memory. \p Children reaps an ssh.
+  /// reply has more than \p MaxReply bytes. \p Results accounts for the reply's
+  /// memory. \p Children reaps ssh.
   Connection(const HostSpec &Host, const std::vector<Address> &Addresses,
              std::shared_ptr<const Request> Req, const Settings &S,
              Clock::duration Silence, Reaper &Children,
              uint64_t MaxReply = UINT64_MAX,
              sdk::ResultMemory *Results = nullptr);
-  ~Connection(); // closes it, which ends a compiler at the other end
+  ~Connection(); // closing it ends a remote compiler
   Connection(const Connection &) = delete;
 
   void prepare(Poller &P);
   void checkTime(Clock::time_point Now);
 
-  /// Fails it as one whose deadline has passed.
+  /// Fails the connection as if its deadline had passed.
   void giveUp(Clock::time_point Now);
 
   StateTy state() const { return State; }
   bool ended() const { return State == Done || State == Failed; }
   FailureTy failure() const { return Failure; }
-  /// One line, without the host's name.
+  /// Describes the failure in one line, without the host's name.
   const std::string &error() const { return Error; }
-  /// The address of the connection, or the last one tried. Not over ssh.
+  /// The address of the connection, or the last one tried. Unset over ssh.
   const Address &address() const { return Where; }
   /// Whether the other machine acknowledges what is sent.
   bool isHeard() const {
     return State != Connecting && Fd >= 0 && !ended() && !machineIsSilent(Fd);
   }
-  /// Whether the connection failed without any answer, to the request for a
-  /// connection or to the first bytes. A server whose queue of connections is
-  /// full looks like a machine that is off.
+  /// Whether the connection failed without any answer, neither to connecting
+  /// nor to the first bytes. A server whose queue of connections is full looks
+  /// like a machine that is off.
   bool wasIgnored() const { return Ignored; }
-  /// Why there is no connection yet, in the words of error().
+  /// Explains why there is no connection yet, for error().
   std::string whyNotConnected(int Errno) const;
-  /// Whether a reset, and no orderly end, broke the connection: distccd's
-  /// access list does that.
+  /// Whether a reset rather than an orderly end broke the connection. distccd's
+  /// access list resets connections.
   bool wasReset() const { return Reset; }
   Reply reply() { return Parser.take(); }
   /// The reply's share of the memory for results; null without \p Results.
@@ -126,9 +126,9 @@ private:
   bool Reset = false;
   std::string Error;
   Clock::time_point Deadline;
-  // When to look whether the server reads what was sent.
+  // When to check whether the server reads what was sent.
   Clock::time_point NextLook = Clock::time_point::max();
-  Transfer Moving; // in this state
+  Transfer Moving; // of this state
   Clock::time_point LastSent;
   size_t Segment = 0, Offset = 0; // the next byte to be sent
   uint64_t Sent = 0, Received = 0;

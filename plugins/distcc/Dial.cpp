@@ -1,4 +1,4 @@
-//===- Dial.cpp - From a name to a connection -----------------------------===//
+//===- Dial.cpp - Connects to a host by name ------------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -32,9 +32,9 @@ bool dtlto::distcc::isOurLack(int Errno) {
          Errno == ENOMEM || Errno == EAGAIN;
 }
 
-/// Reorders \p All so that IPv6 and IPv4 take turns, beginning with the first
-/// one's family (RFC 8305): otherwise several addresses of a family that this
-/// machine has no route for would all be tried first.
+/// Reorders \p All so that IPv6 and IPv4 alternate, beginning with the family
+/// of the first address (RFC 8305). Otherwise all addresses of a family without
+/// a route might be tried first.
 static void interleave(std::vector<Address> &All) {
   std::vector<Address> Of[2];
   for (const Address &A : All)
@@ -56,7 +56,7 @@ static Resolved lookUp(const std::string &Name, uint16_t Port) {
   int Status =
       ::getaddrinfo(Name.c_str(), std::to_string(Port).c_str(), &Hints, &List);
   if (Status != 0) {
-    // One of these may also be behind another error of the resolver.
+    // A shortage may also hide behind another error of the resolver.
     R.IsOurLack = Status == EAI_MEMORY || errno == EMFILE || errno == ENFILE;
     R.Error = os::lookUpErrorText(Status);
     return R;
@@ -115,8 +115,8 @@ int dtlto::distcc::beginConnect(const Address &A) {
 // Dial
 //===----------------------------------------------------------------------===//
 
-/// Whether this machine has no route to such addresses. Errors of other
-/// addresses say more.
+/// Whether this machine has no route to an address. The errors of other
+/// addresses are more useful.
 static bool isNoWay(int Errno) {
   return Errno == ENETUNREACH || Errno == EAFNOSUPPORT ||
          Errno == EADDRNOTAVAIL;
@@ -148,14 +148,14 @@ bool Dial::isPending() const {
   return false;
 }
 
-/// Begins to connect to the next address. If that fails at once, goes on with
-/// the one after it, and ends if no attempt is left.
+/// Begins to connect to the next address. If that fails at once, tries the one
+/// after it. Ends the dial if no attempt is left.
 void Dial::startNext(Clock::time_point Now) {
   while (Attempts.size() != Addresses.size()) {
     size_t Index = Attempts.size();
     int Fd = beginConnect(Addresses[Index]);
     int Why = Fd < 0 ? errno : 0;
-    // Other addresses need a descriptor, too.
+    // The other addresses need a descriptor, too.
     if (Fd < 0 && isOurLack(Why) && !isPending()) {
       Errno = Why;
       return;
@@ -190,7 +190,7 @@ void Dial::ready(size_t Index) {
     return;
   }
   failed(A, Why);
-  // The connection was established, and broke: don't try other addresses.
+  // The connection was established and then broke: don't try other addresses.
   if (Why == ECONNRESET || Why == EPIPE)
     Errno = Why;
   else

@@ -1,14 +1,14 @@
-//===- Dial.h - From a name to a connection ---------------------*- C++ -*-===//
+//===- Dial.h - Connects to a host by name ----------------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A name often has an address that doesn't answer next to one that does: IPv6
+// A name often has an address that doesn't answer and one that does: IPv6
 // without a route, or a server that listens on IPv4 only. As in RFC 8305, the
-// next address is tried 250 ms after the one before, or once that one has
-// failed, and the first established connection wins.
+// next address is tried 250 ms after the previous one, or once that one has
+// failed. The first established connection wins.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,14 +32,14 @@ struct Address {
 struct Resolved {
   std::vector<Address> Addresses; // in the order in which to try them
   std::string Error;              // one line; empty if there are addresses
-  bool IsOurLack = false;         // this machine lacks something, see below
+  bool IsOurLack = false;         // see isOurLack()
 };
 
 /// Whether this machine lacks descriptors, memory or processes.
 bool isOurLack(int Errno);
 
-/// Looks \p Name up on a detached thread, since the system's resolver may take
-/// long, and posts a letter that calls \p Then. After Mailbox::stop(), the
+/// Resolves \p Name on a detached thread, since the system's resolver may be
+/// slow, and posts a letter that calls \p Then. After Mailbox::stop(), the
 /// answer is dropped.
 void resolve(const std::string &Name, uint16_t Port,
              std::shared_ptr<Mailbox> Box, std::function<void(Resolved)> Then);
@@ -49,13 +49,12 @@ void resolve(const std::string &Name, uint16_t Port,
 /// socket is connected when it is writable and os::connectError() is 0.
 int beginConnect(const Address &A);
 
-/// Connects to one of several addresses. Belongs to the I/O thread.
+/// Connects to one of several addresses. I/O thread only.
 class Dial {
 public:
   using Clock = std::chrono::steady_clock;
 
-  /// Begins with the first of \p Addresses. Each address has \p Limit to
-  /// answer.
+  /// Begins with the first of \p Addresses. Each has \p Limit to answer.
   Dial(std::vector<Address> Addresses, Clock::duration Limit);
   ~Dial();
   Dial(const Dial &) = delete;
@@ -68,10 +67,10 @@ public:
   /// Returns the connected socket, which the caller then owns; -1 if there is
   /// none.
   int take();
-  /// The address of that connection; without one, the last that was tried.
+  /// The address of the connection, or the last one tried.
   const Address &address() const { return Addresses[Which]; }
-  /// Why there is no connection. ETIMEDOUT: no answer. ECONNRESET, EPIPE: the
-  /// connection broke at once.
+  /// Why there is no connection. ETIMEDOUT means no answer; ECONNRESET and
+  /// EPIPE mean that the connection broke at once.
   int error() const { return Errno; }
 
 private:

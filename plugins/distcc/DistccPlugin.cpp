@@ -6,13 +6,13 @@
 //===----------------------------------------------------------------------===//
 //
 // A distcc client in the linker's process. Jobs go from memory to a distccd and
-// its clang, and objects come back into memory; nothing is installed there but
-// distcc and the clang of the linker's LLVM version. README.md is for users;
-// Request.h and Reply.h have the protocol, Client.h how it all moves.
+// its clang, and objects come back into memory. The servers only need distcc
+// and the clang of the linker's LLVM version. README.md is for users. Request.h
+// and Reply.h describe the protocol, and Client.h the life of a job.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Client.h"
 
-// And what the compiler reads: see openSettings().
+// configure() adds what the compiler reads.
 DTLTO_PLUGIN(dtlto::distcc::Client, "distcc", DTLTO_VERSION, DTLTO_JOB_INPUTS);

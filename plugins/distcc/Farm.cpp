@@ -14,16 +14,16 @@
 using namespace dtlto::distcc;
 using namespace std::chrono_literals;
 
-// distcc's own numbers.
+// distcc's defaults.
 static constexpr unsigned DefaultSlots = 4;
 static constexpr unsigned DefaultLocalSlots = 2;
-// A host that is too busy to tell its version in this time is left out, if
-// another can be used.
+// A host that is too busy to report its version within this time is left out if
+// another one is usable.
 static constexpr Clock::duration MaxProbe = 30s;
-// A host rests after so many failures in a row: one that has done jobs before,
-// and the only one that can be used.
+// After this many failures in a row, a host rests: one that has done jobs
+// before, and the only usable one.
 static constexpr unsigned MaxInRow = 2, MaxInRowOfOnly = 3;
-// A shortage of this machine may end in this time.
+// How long a shortage of this machine may last.
 static constexpr Clock::duration MaxLack = 3s;
 
 Farm::Farm(const Settings &S, std::string LlvmVersion, std::string Linker,
@@ -48,8 +48,8 @@ void Farm::start() {
   askSpares(S.OnlyStatus ? UINT64_MAX : S.NumJobs);
 }
 
-/// Probes spare hosts for the jobs that hosts which are being probed have no
-/// slots for. A slow one may be frozen, and doesn't count.
+/// Probes spare hosts for the jobs that exceed the slots of the hosts being
+/// probed. A slow host may be frozen, and doesn't count.
 void Farm::askSpares(uint64_t NumJobs) {
   uint64_t Soon = 0;
   for (auto &H : Hosts)
@@ -70,7 +70,7 @@ void Farm::settle(size_t NumWaiting) {
     askSpares(NumWaiting);
 }
 
-/// A status shows the text anyway.
+/// Warns, except in a status, which shows the text anyway.
 void Farm::warn(const std::string &Text) {
   if (S.OnlyStatus)
     TheLog.debug(Text);
@@ -78,7 +78,7 @@ void Farm::warn(const std::string &Text) {
     TheLog.warning(Text);
 }
 
-/// This machine lacks something, which is no fault of the host's.
+/// Handles a shortage of this machine, which is not the host's fault.
 void Farm::lack(Host &H, const std::string &Why) {
   Sharing.end();
   if (H.LackUntil == Clock::time_point())
@@ -86,10 +86,10 @@ void Farm::lack(Host &H, const std::string &Why) {
   rest(H, Why, 1s);
 }
 
-/// For \p Period, or by default the back-off period. Reports why, but not again
-/// for each try while nothing works.
+/// Lets \p H rest for \p Period, by default the back-off period. Reports the
+/// reason, but not again for each try while nothing works.
 void Farm::rest(Host &H, const std::string &Why, Clock::duration Period) {
-  // Without a back-off period, still don't ask all the time.
+  // Without a back-off period, limit how often the host is asked.
   if (Period == Clock::duration())
     Period = std::max<Clock::duration>(S.BackoffPeriod, 1s);
   auto Seconds = std::chrono::duration_cast<std::chrono::seconds>(Period);
@@ -120,7 +120,7 @@ void Farm::leaveOut(Host &H, const std::string &Why) {
   H.Stats.reset();
 }
 
-/// No other host is usable, or may be soon.
+/// Whether no other host is usable, or may be soon.
 bool Farm::isOnlyHope(const Host &H) const {
   HostSet This(Hosts.size());
   This[H.Index] = true;
@@ -138,7 +138,7 @@ void Farm::recordFailure(Host &H, const void *Module, Clock::time_point Began,
   }
   if (H.State != Host::Usable)
     return;
-  // A host that has done nothing yet may never do anything.
+  // A host that has done nothing yet may never succeed.
   unsigned Max = isOnlyHope(H)            ? MaxInRowOfOnly
                  : H.NumDone || H.NumBusy ? MaxInRow
                                           : 1;
@@ -154,7 +154,7 @@ void Farm::recordFull(Host &H, unsigned NumOpen) {
   sayFull(H, Text);
 }
 
-/// Once for each host.
+/// Notes that the host is full, once for each host.
 void Farm::sayFull(Host &H, const std::string &Text) {
   if (std::exchange(H.SaidFull, true) || S.OnlyStatus)
     TheLog.debug(H.Name + ": " + Text);
@@ -216,7 +216,7 @@ Host *Farm::choose(const HostSet &Tried, const std::string &Avoid) {
   auto Rank = [&](const Host &H) {
     return H.Name == Avoid ? 2 : H.isSuspect() ? 1 : 0;
   };
-  // A host that fails at once always has room: it would get all the jobs that a
+  // A host that fails at once always has room, so it would get all jobs that a
   // good one has no room for.
   int BestRank = 2;
   for (auto &H : Hosts)
@@ -227,7 +227,7 @@ Host *Farm::choose(const HostSet &Tried, const std::string &Avoid) {
     for (auto &H : Hosts) {
       if (!H->hasRoom() || Tried[H->Index] || Rank(*H) > BestRank)
         continue;
-      // An unknown speed counts as fast; otherwise it would stay unknown.
+      // Treat an unknown speed as fast; otherwise it would stay unknown.
       if (!Best ||
           (Best->Speed != 0 && (H->Speed == 0 || H->Speed > Best->Speed)))
         Best = H.get();
@@ -273,7 +273,7 @@ Farm::report(std::chrono::milliseconds Waited) const {
       R.Compiler = H->Spec.Kind == HostKind::Local
                        ? "this linker, LLVM " + LlvmVersion
                        : S.Compiler + " " + LlvmVersion;
-      // The number of cores isn't known; distccd has about as many slots.
+      // The number of cores is unknown; distccd has about as many slots.
       if (H->LoadHundredths != UINT32_MAX && H->Slots)
         R.LoadPermille = H->LoadHundredths * 10 / H->Slots;
     } else if (H->isBeingAsked()) {
@@ -319,7 +319,7 @@ void Farm::checkTime(Clock::time_point Now) {
     if (H->Probe) {
       H->Probe->checkTime(Now);
       askStats(*H, Now);
-      // The only host is waited for.
+      // Wait longer for the only host.
       if (Now >= H->AskedAt + MaxProbe && counts().Hosts != 0 &&
           H->Probe->state() == Connection::Waiting)
         H->Probe->giveUp(Now);
@@ -331,7 +331,7 @@ void Farm::checkTime(Clock::time_point Now) {
       if (H->Stats->ended())
         statsEnded(*H, Now);
     }
-    // Also if it still has jobs.
+    // Ask a rested host again, even if it still has jobs.
     if (H->State == Host::Resting && Now >= H->RestsUntil)
       find(*H);
   }

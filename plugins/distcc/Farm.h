@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Finds out which hosts are usable, and chooses one for each job. Belongs to
-// the I/O thread.
+// Detects which hosts are usable, and chooses one for each job. I/O thread
+// only.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,50 +21,52 @@ namespace dtlto::distcc {
 
 class Farm {
 public:
-  /// \p LlvmVersion is what each compiler must have, \p Linker the linker's
-  /// version (empty: not known). \p CanRunHere: hosts of kind Local are usable.
+  /// Each compiler must have the version \p LlvmVersion. \p Linker is the
+  /// linker's version, empty if unknown. \p CanRunHere makes hosts of kind
+  /// Local usable.
   Farm(const Settings &S, std::string LlvmVersion, std::string Linker,
        bool CanRunHere, MessageLog &TheLog, std::shared_ptr<Mailbox> Box,
        Reaper &Children);
 
-  /// Begins to probe hosts, all at the same time: as many as have slots for the
-  /// jobs of the link, or all of them for a status.
+  /// Begins to probe hosts in parallel: enough to have slots for the jobs of
+  /// the link, or all of them for a status.
   void start();
 
   /// A bit for each host, by index.
   using HostSet = std::vector<bool>;
 
-  /// Returns a usable host that is not in \p Tried, with an idle slot that no
-  /// other link has; or null. The fastest first; hosts whose speed is unknown
-  /// before those, in the order of the list. A host that is suspect or, worse,
-  /// called \p Avoid is chosen only where there is no better one, busy or not.
+  /// Returns a usable host that is not in \p Tried and has an idle slot that no
+  /// other link has, or null. Prefers hosts of unknown speed, in the order of
+  /// the list, and then the fastest. Chooses a suspect host, or as a last
+  /// resort the host \p Avoid, only if no better one exists, even a busy one.
   Host *choose(const HostSet &Tried, const std::string &Avoid = {});
-  /// Before jobs are given to hosts: leaves slots that other links wait for.
+  /// Before jobs are given to hosts: leaves slots to other links that wait.
   void yield() { Sharing.yield(); }
-  /// After that: gives back slots that were not needed, and probes spare hosts
-  /// for the jobs that still wait for a slot.
+  /// After that: gives back unneeded slots, and probes spare hosts for the jobs
+  /// that still wait for a slot.
   void settle(size_t NumWaiting);
-  /// This machine lacks descriptors: locks need one, too.
+  /// Stops sharing if this machine lacks descriptors: locks need one, too.
   void endSharing() { Sharing.end(); }
   /// Whether a host that is not in \p Tried is usable, or may be soon.
   bool mayTake(const HostSet &Tried) const;
-  /// Whether any host is.
+  /// Whether any host is usable, or may be soon.
   bool anyHope() const { return mayTake(HostSet(Hosts.size())); }
 
-  /// A job of \p Module, which \p H has had since \p Began, failed, and the
-  /// host is to blame. The host rests if \p IsOff, or after several failures in
-  /// a row: more of them if it has done jobs, or is the only host.
+  /// Records that a job of \p Module, which \p H has had since \p Began, failed
+  /// through the host's fault. The host rests if \p IsOff, or after several
+  /// failures in a row: more of them if it has done jobs, or is the only host.
   void recordFailure(Host &H, const void *Module, Clock::time_point Began,
                      const std::string &Why, bool IsOff);
-  /// The host is up, but doesn't accept more connections than \p NumOpen.
+  /// Records that the host is up, but accepts no more than \p NumOpen
+  /// connections.
   void recordFull(Host &H, unsigned NumOpen);
-  /// A job came back well.
+  /// Records a successful job.
   void recordSuccess(Host &H, uint64_t Cost, Clock::duration Took);
-  /// A job came back with a compile error, which says nothing about speed.
+  /// Records a compile error, which doesn't show the host's speed.
   void recordCompileError(Host &H);
-  /// The linker has cancelled a job that the host had since \p Since.
+  /// Records that the linker has cancelled a job that \p H had since \p Since.
   void recordUnanswered(Host &H, Clock::time_point Since);
-  /// The linker has found a result of this status to be wrong.
+  /// Records that the linker has refuted a result with this status.
   void recordRefuted(const std::string &Name, int32_t Status);
   /// Reports failures of jobs that were tried again.
   void sayFailures();
@@ -77,19 +79,19 @@ public:
   struct Counts {
     unsigned Hosts = 0, Slots = 0, Free = 0; // of usable hosts
     unsigned Local = 0;                      // of the slots: this machine's
-    /// Slots of hosts that are or may become usable, as far as is known.
+    /// Slots of hosts that are or may become usable, as far as known.
     unsigned Expected = 0;
   };
   Counts counts() const;
 
-  /// No host is still being asked what it is.
+  /// Whether no host is being probed any more.
   bool isSettled() const;
-  /// All hosts, in the order of the list. A host that hasn't answered within
-  /// \p Waited counts as out.
+  /// Describes all hosts, in the order of the list. A host that hasn't answered
+  /// within \p Waited counts as out.
   std::vector<sdk::Worker> report(std::chrono::milliseconds Waited) const;
 
 private:
-  // A host that is up, and has room, accepts a connection in this time.
+  // A host that is up and has room accepts a connection within this time.
   static constexpr std::chrono::seconds QuickConnect{1};
 
   void askSpares(uint64_t NumJobs);
@@ -116,9 +118,9 @@ private:
   Reaper &Children;
   const std::shared_ptr<const Request> ProbeRequest;
   std::vector<std::unique_ptr<Host>> Hosts;
-  const Host *FirstProven = nullptr; // others' versions are compared with it
+  const Host *FirstProven = nullptr; // reference for the versions of others
   SlotSharing Sharing;
-  bool HasWaiting = false; // jobs, when hosts had been given what they can take
+  bool HasWaiting = false; // jobs that wait after the idle slots were filled
 };
 
 } // namespace dtlto::distcc

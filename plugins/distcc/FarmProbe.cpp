@@ -1,11 +1,11 @@
-//===- FarmProbe.cpp - Finds out which hosts are of use -------------------===//
+//===- FarmProbe.cpp - Detects which hosts are usable ---------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Looks a host up, and asks for its compiler's version and its slots.
+// Resolves a host's name, and asks for its compiler's version and its slots.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,10 +16,10 @@
 using namespace dtlto::distcc;
 using namespace std::chrono_literals;
 
-// The only usable host is asked again so soon, once.
+// After this time, the only usable host is asked again, once.
 static constexpr Clock::duration SecondChance = 300ms;
-// A compiler's version has a few hundred bytes. So at the lowest rate, a probe
-// ends within about two minutes.
+// A compiler's version has a few hundred bytes. With this limit, a probe ends
+// within about two minutes even at the lowest rate.
 static constexpr uint64_t MaxProbeReply = 64 << 10;
 
 void Farm::find(Host &H) {
@@ -60,7 +60,7 @@ void Farm::probe(Host &H, Resolved R) {
 
 /// Once the probe is connected, asks the same address for the number of slots.
 /// If it isn't connected soon, asks all addresses for a sign of life: the host
-/// may be up, and accept no more connections.
+/// may be up but accept no more connections.
 void Farm::askStats(Host &H, Clock::time_point Now) {
   Connection::StateTy State = H.Probe->state();
   if (H.Spec.Kind != HostKind::Tcp || State == Connection::Failed)
@@ -95,7 +95,7 @@ void Farm::probeEnded(Host &H) {
     std::string Why = judgeProbe(P->reply(), S.Compiler, LlvmVersion, Line);
     if (!Why.empty())
       return leaveOut(H, Why);
-    // Other addresses of the name may be machines that have proven nothing.
+    // Keep the probed address: others of the name may be different machines.
     if (!H.Addresses.empty())
       H.Addresses = {P->address()};
     compareVersion(H, std::move(Line));
@@ -107,7 +107,8 @@ void Farm::probeEnded(Host &H) {
     return;
   }
   bool OverSsh = H.Spec.Kind == HostKind::Ssh;
-  // One connection that breaks on a busy host must not end a link.
+  // Ask the only host again: one connection that breaks on a busy host must not
+  // end a link.
   bool IsQuick = P->failure() == Connection::Unreachable ||
                  P->failure() == Connection::Dropped;
   if (IsQuick && !OverSsh && !P->wasIgnored() && !S.OnlyStatus &&
@@ -129,7 +130,7 @@ void Farm::probeEnded(Host &H) {
   probeFailed(H, *P);
 }
 
-/// Reports why, and what may help.
+/// Reports why the probe failed, and what may help.
 void Farm::probeFailed(Host &H, const Connection &P) {
   bool OverSsh = H.Spec.Kind == HostKind::Ssh;
   std::string Why = P.error();
@@ -140,8 +141,8 @@ void Farm::probeFailed(Host &H, const Connection &P) {
     if (OverSsh)
       return rest(H, Why + ": does 'ssh " + H.Name.substr(H.Spec.User.empty()) +
                          " distccd --version' work without a question?");
-    // distccd (seen with 3.4) sends no message: it resets the connection of an
-    // address that isn't allowed, and closes that for such a compiler.
+    // distccd (seen with 3.4) sends no message. It resets the connection of an
+    // address that isn't allowed, and closes it for a compiler that isn't.
     if (P.wasReset())
       return rest(H, "it refused the connection: its distccd must --allow this "
                      "machine, and be able to write its TMPDIR and log; see "
@@ -166,8 +167,8 @@ void Farm::probeFailed(Host &H, const Connection &P) {
   }
 }
 
-/// The same version may have other sources: a vendor's, or another revision.
-/// Reports that once for each host.
+/// Compares builds: an equal version may have other sources, a vendor's or
+/// another revision. Reports a difference once for each host.
 void Farm::compareVersion(Host &H, std::string Line) {
   if (std::exchange(H.Version, Line) == Line)
     return;

@@ -1,4 +1,4 @@
-//===- Host.h - A host of the farm, as this link knows it -------*- C++ -*-===//
+//===- Host.h - The state of one host ---------------------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,9 +13,9 @@
 //
 // A host is spare while the link has no jobs for it. It gets no job before it
 // has proven that it has the right compiler. A host rests for the back-off
-// period if it can't be reached, fails in several jobs in a row, or has had two
-// wrong results. It is out if it can't be used in this link: the compiler is
-// missing, or of another version.
+// period if it can't be reached, fails several jobs in a row, or has returned
+// two wrong results. It is out if it can't be used in this link: the compiler
+// is missing, or of another version.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,70 +38,70 @@ struct Host {
   const std::string Name;
 
   StateTy State = Spare;
-  Clock::time_point AskedAt;    // the probe's begin
-  Clock::time_point AskedFirst; // the begin of the first of several in a row
-  /// A name may have several, each of another machine. A usable host has the
-  /// one that answered the probe.
+  Clock::time_point AskedAt;    // when the probe began
+  Clock::time_point AskedFirst; // when the first probe in a row began
+  /// A name may have several addresses, each of another machine. A usable host
+  /// keeps the one that answered the probe.
   std::vector<Address> Addresses;
   std::unique_ptr<Connection> Probe;
-  std::unique_ptr<StatsQuery> Stats; // runs at the same time as the probe
-  bool AskedStats = false;           // the address that has answered the probe
-  bool AskedSign = false; // all addresses, since the probe is not connected
+  std::unique_ptr<StatsQuery> Stats; // runs in parallel with the probe
+  bool AskedStats = false;           // at the address that answered the probe
+  bool AskedSign = false; // at all addresses, before the probe was connected
   Clock::time_point RestsUntil;
-  /// Until then, a shortage of this machine, for which the host rests, may end.
+  /// A shortage of this machine that made the host rest may end until then.
   Clock::time_point LackUntil;
-  bool IsAskedSoon = false; // it rests for a moment, see HadChance
+  bool IsAskedSoon = false; // it rests briefly, see HadChance
   bool HadChance =
       false;            // the only usable host has failed, and was asked again
   bool SaidWhy = false; // Why was reported since the host was last usable
-  std::string Why;      // it rests, or is out
+  std::string Why;      // why it rests, or is out
   std::string Version;  // of its compiler, as it was last reported
 
   unsigned Slots = 0; // jobs at the same time
-  /// Connections that it accepts at the same time, as far as is known. A server
+  /// Connections that the host accepts at a time, as far as known. A server
   /// whose queue is full doesn't answer.
   unsigned MaxOpen = MaxSlots;
   bool SaidFull = false;
   struct Slot {
     uint64_t Job = 0;         // its id; 0: idle
-    bool IsOurs = false;      // this link has its lock
+    bool IsOurs = false;      // this link holds its lock
     Clock::time_point Since;  // when it got the lock
-    Clock::time_point Yields; // until then, to another link
+    Clock::time_point Yields; // left to other links until then
   };
   std::vector<Slot> InSlot; // monitors show slots by number
   unsigned NumBusy = 0;
-  bool IsTaken = false; // other links have the slots that this one doesn't
+  bool IsTaken = false; // other links have all further slots
   bool SaidTaken = false;
   bool Awaits = false; // this link has announced that it needs a slot
-  /// How long a slot is kept while another link needs one.
+  /// How long this link keeps a slot while another link needs one.
   static constexpr Clock::duration MinTenure = std::chrono::milliseconds(500);
   Clock::duration Tenure = MinTenure;
   unsigned NumDone = 0;
-  uint32_t LoadHundredths = UINT32_MAX; // of its statistics port
+  uint32_t LoadHundredths = UINT32_MAX; // from its statistics port
 
-  /// Cost per second in one slot, smoothed; 0: not known.
+  /// Cost per second in one slot, smoothed; 0: unknown.
   double Speed = 0;
 
   /// Jobs that failed through the host's fault, and how many were reported.
   unsigned NumFailed = 0, NumSaid = 0;
   std::string LastFailure;
-  /// Such failures since its last good object, of different modules. Failures
-  /// at the same time count once.
+  /// Such failures of different modules since the host's last good object.
+  /// Simultaneous failures count once.
   unsigned NumInRow = 0;
   Clock::time_point CountedAt;
   const void *CountedModule = nullptr;
 
-  /// Since its last good object: compile errors that were not refuted, and jobs
-  /// that were cancelled without any answer.
+  /// Since the host's last good object: compile errors that were not refuted,
+  /// and jobs that were cancelled without an answer.
   unsigned NumErrors = 0;
   Clock::time_point LastAnswer; // to a job
-  Clock::time_point LastSign;   // of its statistics port
+  Clock::time_point LastSign;   // from its statistics port
   unsigned NumRefuted = 0;      // wrong results since the host was last asked
-  static constexpr unsigned MaxWrong = 2; // of each
+  static constexpr unsigned MaxWrong = 2; // limit for each of the two
 
-  /// Whether the host may fail to compile anything, at once, or be frozen.
+  /// Whether the host may fail every compile at once, or be frozen.
   bool isSuspect() const { return NumErrors >= MaxWrong; }
-  /// How many jobs it can have at the same time now.
+  /// How many jobs the host can have at a time now.
   unsigned room() const { return std::min(Slots, MaxOpen); }
   bool hasRoom() const {
     return State == Usable && NumBusy < room() && !IsTaken;
@@ -114,7 +114,7 @@ struct Host {
 
   bool mayTakeJobs() const { return State == Usable || mayBecomeUsable(); }
 
-  /// Returns the slot's number: of one that is this link's, if there is any.
+  /// Takes a slot, one that is this link's if possible. Returns its number.
   int take(uint64_t Job);
   void release(uint64_t Job);
   /// Returns an idle slot that is this link's, or null.

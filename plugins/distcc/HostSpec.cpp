@@ -1,4 +1,4 @@
-//===- HostSpec.cpp - Host specifications, as distcc has them -------------===//
+//===- HostSpec.cpp - Host specifications, as in distcc -------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -57,7 +57,7 @@ private:
     Rest.remove_prefix(1);
     return true;
   }
-  /// All up to the first of \p Ends, or to the end of the item.
+  /// Takes everything up to the first of \p Ends, or to the item's end.
   std::string_view until(const char *Ends) {
     std::string_view Word = Rest.substr(0, Rest.find_first_of(Ends));
     Rest.remove_prefix(Word.size());
@@ -80,8 +80,8 @@ static bool isNameChar(char C) {
          (C >= '0' && C <= '9') || C == '.' || C == '-' || C == '_';
 }
 
-/// The first character of \p Name that host names don't have, in quotes; empty
-/// if there is none.
+/// Returns the first character of \p Name that host names can't have, in
+/// quotes, or nothing.
 static std::string wrongChar(std::string_view Name) {
   auto Wrong = std::find_if_not(Name.begin(), Name.end(), isNameChar);
   return Wrong == Name.end() ? "" : quote(std::string_view(&*Wrong, 1));
@@ -100,8 +100,8 @@ static bool isIPv6(std::string_view Text) {
          inet_pton(AF_INET6, Number.c_str(), &Address) == 1;
 }
 
-/// If \p Item begins with an IPv6 address without brackets, returns what it
-/// should be. zeroconf has the port behind the address: fe80::1:3632/16.
+/// If \p Item begins with an IPv6 address without brackets, returns the
+/// corrected item. zeroconf puts the port after the address: fe80::1:3632/16.
 static std::string withBrackets(std::string_view Item) {
   std::string_view Host = Item.substr(0, Item.find_first_of("/,"));
   std::string Rest(Item.substr(Host.size()));
@@ -123,7 +123,7 @@ static std::string withBrackets(std::string_view Item) {
 
 void ItemParser::parse() {
   size_t At = Rest.find('@');
-  // An @ further to the right is a part of a command, or of a principal's name.
+  // An @ further to the right is part of a command or of a principal's name.
   if (At != std::string_view::npos && At < Rest.find_first_of(":/,"))
     parseUser();
   bool MayBeLocal = Spec.Kind == HostKind::Tcp && Rest.front() != '[';
@@ -159,7 +159,7 @@ void ItemParser::parseUser() {
   Spec.Kind = HostKind::Ssh;
   Spec.User = until("@");
   Rest.remove_prefix(1);
-  // ssh would take it for an option.
+  // ssh would treat it as an option.
   if (!Spec.User.empty() && Spec.User.front() == '-')
     fail("a user's name doesn't begin with '-'");
   if (hasControl(Spec.User))
@@ -220,7 +220,7 @@ void ItemParser::parseCommand() {
 void ItemParser::parseOption() {
   std::string_view Option = until(",");
   if (Option == "lzo" || Option == "cpp")
-    return; // the protocol has both anyway
+    return; // the protocol always uses both
   if (Option.empty())
     fail("an option after ',' is missing");
   bool &Set = Option == "down" ? Down : Option == "zstd" ? Zstd : Auth;
@@ -251,7 +251,7 @@ public:
 
   /// Throws Wrong.
   void add(std::string_view Item);
-  /// After the last item.
+  /// Must be called after the last item.
   void finish();
 
 private:
@@ -339,7 +339,7 @@ bool parseHostList(std::string_view Text, std::string_view Source,
   List = HostList();
   ListParser Parser(List);
   constexpr std::string_view Spaces = " \t\r\n\f", Ends = "# \t\r\n\f";
-  // A newline at the very end is not yet a second line.
+  // A newline at the very end doesn't begin a second line.
   bool HasLines = Text.find('\n') < Text.size() - 1 && !Text.empty();
   for (size_t I = 0; I != Text.size();) {
     if (Spaces.find(Text[I]) != Spaces.npos) {

@@ -1,11 +1,11 @@
-//===- HostSpec.h - Host specifications, as distcc has them -----*- C++ -*-===//
+//===- HostSpec.h - Host specifications, as in distcc -----------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A host list is what distcc(1), "HOST SPECIFICATIONS", says it is:
+// The grammar of a host list, as in distcc(1), "HOST SPECIFICATIONS":
 //
 //   list   = { item }                separated by white space; # to the end of
 //                                    the line is a comment
@@ -45,29 +45,29 @@ struct HostSpec {
   HostKind Kind = HostKind::Tcp;
   std::string Name; // name or address, without brackets
   uint16_t Port = 3632;
-  unsigned Limit = 0;  // jobs at the same time; 0: the list doesn't say
+  unsigned Limit = 0;  // jobs at the same time; 0: not specified
   std::string User;    // ssh: may be empty
-  std::string Command; // ssh: distccd's path there; may be empty
+  std::string Command; // ssh: distccd's path on the host; may be empty
 
-  /// For people and monitors: "node3", "node3:4000", "[::1]:4000",
-  /// "user@node3", "localhost". The port is left out if it is distcc's own.
+  /// For messages and monitors: "node3", "node3:4000", "[::1]:4000",
+  /// "user@node3", "localhost". The port is omitted if it is distcc's default.
   std::string display() const;
 };
 
 struct HostList {
   std::vector<HostSpec> Hosts; // in the order of the list
   bool Randomize = false;
-  /// One line each, once for each kind of thing: what was accepted and means
-  /// nothing here, e.g. "+zeroconf means nothing here; ...".
+  /// Accepted items without an effect, one line for each kind, e.g. "+zeroconf
+  /// means nothing here; ...".
   std::vector<std::string> Notes;
-  /// The same for what is in usual lists of distcc's, and harmless.
+  /// The same for harmless items of common distcc lists.
   std::vector<std::string> Remarks;
 };
 
-/// Reads \p Text. \p Source is where it comes from, for messages
-/// ("$DISTCC_HOSTS", a file's path). Returns false with one line in \p Error
-/// that names the source and the item, and for a file of several lines the
-/// line. A list without hosts is no error.
+/// Reads \p Text. \p Source names its origin for messages ("$DISTCC_HOSTS", a
+/// file's path). Returns false with one line in \p Error that names the source
+/// and the item, and in a file of several lines also the line. A list without
+/// hosts is not an error.
 bool parseHostList(std::string_view Text, std::string_view Source,
                    HostList &List, std::string &Error);
 

@@ -29,7 +29,7 @@ std::vector<uint8_t> dtlto::distcc::lzoCompress(std::string_view In) {
     return {};
   if (!initialized())
     throw std::bad_alloc();
-  // Neither needs to be cleared. LZO1X-1 makes at most so many bytes.
+  // Neither needs to be cleared. LZO1X-1 produces at most this many bytes.
   std::unique_ptr<uint8_t[]> Room(
       new uint8_t[In.size() + In.size() / 16 + 64 + 3]);
   std::unique_ptr<uint8_t[]> Work(new uint8_t[LZO1X_1_MEM_COMPRESS]);
@@ -63,10 +63,11 @@ bool dtlto::distcc::lzoDecompress(std::string_view In, size_t MaxSize,
   };
   if (!initialized())
     return NoRoom();
-  // A mapping of 0 bytes can't be made, but even the empty stream is one.
+  // A mapping can't have 0 bytes, but the result of a stream can.
   size_t Room = std::max<size_t>(Most, 1);
   void *Pages = os::reserve(Room);
-  // Where addresses are scarce, reserve what nearly all objects fit into.
+  // If address space is scarce, reserve a size that nearly all objects fit
+  // into.
   if (!Pages && In.size() < Most / 16) {
     Room = In.size() * 16;
     Pages = os::reserve(Room);

@@ -24,18 +24,18 @@ inline std::string_view view(const std::vector<uint8_t> &Bytes) {
   return {reinterpret_cast<const char *>(Bytes.data()), Bytes.size()};
 }
 
-/// Compresses with LZO1X-1. Empty input has an empty result, as the protocol
-/// requires. Throws std::bad_alloc.
+/// Compresses with LZO1X-1. Returns an empty result for empty input, as the
+/// protocol requires. Throws std::bad_alloc.
 std::vector<uint8_t> lzoCompress(std::string_view In);
 
-/// How an error begins that is this process's own.
+/// The beginning of errors that this process causes.
 inline constexpr std::string_view NoAddressSpace = "no address space for";
 
 /// Decompresses all of \p In into at most \p MaxSize bytes. The stream doesn't
 /// contain its decompressed size; \p Out takes no more pages than it needs.
-/// Returns false with one line in \p Error if \p In is damaged, has bytes left,
-/// or becomes larger. The line begins with NoAddressSpace if this process has
-/// no room for the result.
+/// Returns false with one line in \p Error if \p In is damaged, has trailing
+/// bytes, or exceeds the limit. The line begins with NoAddressSpace if this
+/// process lacks address space for the result.
 bool lzoDecompress(std::string_view In, size_t MaxSize, sdk::Buffer &Out,
                    std::string &Error);
 

@@ -16,7 +16,7 @@
 
 namespace dtlto::distcc {
 
-/// One turn of an I/O thread: add() and wakeAt() collect what to wait for, then
+/// One turn of an I/O thread. add() and wakeAt() collect what to wait for, then
 /// wait() makes the callbacks. Each turn needs a new object.
 class Poller {
 public:
@@ -27,7 +27,7 @@ public:
     Fds.push_back({decltype(pollfd::fd)(Fd), Events, 0});
     Calls.push_back(std::move(Ready));
   }
-  /// wait() returns at \p T at the latest.
+  /// Makes wait() return at \p T at the latest.
   void wakeAt(TimePoint T) { Deadline = std::min(Deadline, T); }
 
   void wait() {
@@ -35,7 +35,7 @@ public:
     int Timeout = -1;
     if (Deadline != TimePoint::max()) {
       auto Left = duration_cast<milliseconds>(Deadline - steady_clock::now());
-      // One more, so that the time has really passed.
+      // Round up, so that the time has really passed.
       Timeout = static_cast<int>(
           std::clamp<milliseconds::rep>(Left.count() + 1, 0, 3600 * 1000));
     }

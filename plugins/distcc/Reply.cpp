@@ -1,4 +1,4 @@
-//===- Reply.cpp - What a distccd answers ---------------------------------===//
+//===- Reply.cpp - The reply of a distccd ---------------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,8 +14,7 @@
 using namespace dtlto;
 using namespace dtlto::distcc;
 
-// Memory for a body that arrives: so much at once, then as much again as has
-// arrived.
+// The first allocation for a body. Further ones double what has arrived.
 static constexpr size_t FirstPiece = size_t(64) << 10;
 
 static std::string quoted(const std::vector<uint8_t> &Bytes, size_t Size) {
@@ -79,7 +78,7 @@ bool ReplyParser::end() {
 
 bool ReplyParser::fail(std::string Text) {
   Error = std::move(Text);
-  expect(Token, TokenSize); // a place for what is not read any more
+  expect(Token, TokenSize); // a buffer for bytes that are ignored
   return false;
 }
 

@@ -1,4 +1,4 @@
-//===- Reply.h - What a distccd answers -------------------------*- C++ -*-===//
+//===- Reply.h - The reply of a distccd -------------------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,8 +15,8 @@
 //   [DOTD length <LZO1X>]    dependencies
 //   end of file
 //
-// Clang writes no dependencies for bitcode, and the server, which then has none
-// to send, closes the connection after DOTO.
+// Clang writes no dependencies for bitcode. The server then has none to send
+// and closes the connection after DOTO.
 //
 // A reply is not trusted: lengths are bounded before anything is allocated, and
 // memory grows with what has arrived.
@@ -46,12 +46,12 @@ constexpr uint64_t MaxObject = uint64_t(2) << 30;
 constexpr uint64_t MaxPackedText = uint64_t(16) << 20;
 constexpr uint64_t MaxText = uint64_t(64) << 20;
 
-/// Takes a reply apart as it arrives:
+/// Parses a reply as it arrives:
 ///
 ///   while (read(socket, P.space(Size), Size))   n > 0: P.commit(n)
 ///   P.end(); P.take()
 ///
-/// The parser asks for no byte past the part that it is in. A reply that is
+/// The parser asks for no byte past the current part. A reply that is
 /// complete() may be taken without the end of file, which a server whose child
 /// was killed may never send. But wait a moment for the end of file: only that
 /// proves that nothing else follows.
@@ -60,24 +60,23 @@ public:
   ReplyParser() = default;
   ReplyParser(const ReplyParser &) = delete; // Target points into it
 
-  /// Returns where to read the next bytes to, at most \p Size (never 0). Then
-  /// call commit(). So an object's bytes aren't copied.
+  /// Returns where to read the next bytes to, at most \p Size (never 0), so
+  /// that an object's bytes aren't copied. Call commit() afterwards.
   uint8_t *space(size_t &Size);
-  /// \p Size bytes have been written to space(). Returns false if the reply is
-  /// wrong: see error(). Nothing can be right after that.
+  /// Parses \p Size bytes that were written to space(). Returns false if the
+  /// reply is invalid: see error(). The parser can't continue after that.
   bool commit(size_t Size);
-  /// The connection was closed by the server. Returns false if that came too
-  /// early.
+  /// Handles the end of file. Returns false if it came too early.
   bool end();
 
-  /// Something has arrived: the server is done with its work.
+  /// Whether anything has arrived: the server has finished the job.
   bool started() const { return Started; }
-  /// The object and all before it have arrived, and nothing was wrong so far.
-  /// Dependencies and the end of file may still come.
+  /// Whether the object and everything before it have arrived without an error.
+  /// Dependencies and the end of file may still follow.
   bool complete() const { return Current >= Dotd && Error.empty(); }
-  /// One line: what was wrong.
+  /// Describes in one line what is wrong.
   const std::string &error() const { return Error; }
-  /// The reply; only when complete().
+  /// Returns the reply, which must be complete().
   Reply take() { return std::move(Result); }
 
 private:
@@ -97,7 +96,7 @@ private:
 
   PartTy Current = Done;
   bool Started = false;
-  // The part's token, or then its body, arrives in Target.
+  // Target receives the part's token, and then its body.
   bool InBody = false;
   std::vector<uint8_t> Token, *Target = &Token;
   size_t Have = 0, Need = TokenSize; // bytes of it

@@ -1,4 +1,4 @@
-//===- Request.cpp - What a distccd is sent -------------------------------===//
+//===- Request.cpp - The request to a distccd -----------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -32,7 +32,7 @@ Packed dtlto::distcc::pack(ByteCache &Kept, const dtlto_input &Input) {
 }
 
 namespace {
-/// Puts a request together. Tokens gather in one text until a file comes.
+/// Assembles a request. Tokens collect in one text until a file follows.
 class Builder {
 public:
   Builder(const std::vector<std::string> &Argv, size_t NumFiles)
@@ -94,8 +94,8 @@ static std::string argsFileName(const dtlto_job &Job) {
   return Name;
 }
 
-/// The arguments for the response file: without the compiler's name, `-c` and
-/// the output, which the server has to see.
+/// Returns the arguments for the response file, without the compiler's name,
+/// `-c` and the output, which the server must see.
 static std::vector<std::string> hiddenArgs(const dtlto_job &Job) {
   std::vector<std::string> Args(Job.args, Job.args + Job.num_args);
   for (size_t I = Args.size(); I-- > 1;)
@@ -112,9 +112,9 @@ static std::vector<std::string> hiddenArgs(const dtlto_job &Job) {
   return Args;
 }
 
-/// Takes out the options that clang's frontend has with an empty value, such as
-/// a target without a CPU. Clang drops empty arguments from a response file,
-/// quoted or not, so these are sent on the command line.
+/// Removes and returns the options of clang's frontend with an empty value,
+/// such as a target without a CPU. Clang drops empty arguments from a response
+/// file, quoted or not, so these are sent on the command line.
 static std::vector<std::string> takeEmpty(std::vector<std::string> &Args) {
   std::vector<std::string> Taken;
   for (size_t I = 3; I < Args.size(); ++I) {
@@ -129,8 +129,8 @@ static std::vector<std::string> takeEmpty(std::vector<std::string> &Args) {
   return Taken;
 }
 
-/// Quoting doesn't help here: clang looks for a further response file after
-/// each @.
+/// Refuses arguments that a response file can't hold. Quoting doesn't help:
+/// clang looks for a further response file after each @.
 static void checkArgs(const std::vector<std::string> &Args) {
   for (const std::string &Arg : Args) {
     if (Arg.empty())
@@ -147,7 +147,7 @@ static std::string inMiB(uint64_t Size) {
 }
 
 static void checkSize(const char *Path, uint64_t Size) {
-  // What LZO1X-1 can't compress grows by less than a sixteenth.
+  // Incompressible data grows by less than a sixteenth in LZO1X-1.
   static_assert(MaxFileSize + MaxFileSize / 16 + 67 < uint64_t(512) << 20);
   if (Size > MaxFileSize)
     refuse("the file '" + std::string(Path) + "' has " + inMiB(Size) +

@@ -1,4 +1,4 @@
-//===- Request.h - What a distccd is sent -----------------------*- C++ -*-===//
+//===- Request.h - The request to a distccd ---------------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,7 +20,7 @@
 //
 //   clang-19 -c @args.c -o out.o
 //
-// The server takes @args.c for the source, and clang finds its real arguments
+// The server treats @args.c as the source, and clang finds its real arguments
 // in the response file /w/args.c.
 //
 //===----------------------------------------------------------------------===//
@@ -35,45 +35,47 @@
 
 namespace dtlto::distcc {
 
-/// LZO1X, shared by all requests that send the same file.
+/// LZO1X-compressed bytes, shared by all requests that send the same file.
 using Packed = ByteCache::Bytes;
 
-/// What goes over the wire. Immutable once built, so that it can be sent again
+/// The bytes on the wire. Immutable once built, so that they can be sent again
 /// to another host.
 struct Request {
   std::vector<std::string_view> Segments;          // in order; none is empty
   std::vector<std::shared_ptr<const void>> Owners; // of each segment's bytes
 };
 
-/// The largest file that may be sent, in bytes before compression: a server
-/// that is sent 512 MiB of LZO in one file never comes to an end.
+/// The largest file that may be sent, in bytes before compression. A server
+/// that receives 512 MiB of LZO in one file never finishes.
 constexpr uint64_t MaxFileSize = uint64_t(400) << 20;
 
 /// Compresses an input.
 using Pack = std::function<Packed(const dtlto_input &)>;
-/// Does so once for an import, unless \p Kept has dropped it since. Any thread.
+/// Compresses an import only once, unless \p Kept has evicted it since. Any
+/// thread.
 Packed pack(ByteCache &Kept, const dtlto_input &Input);
 
-/// The request for \p Job with \p Compiler. Throws sdk::Error if the job can't
-/// be sent: a file is too large, or an argument is empty or begins with '@',
-/// which clang would not take from a response file as it is.
+/// Builds the request for \p Job with \p Compiler. Throws sdk::Error if the job
+/// can't be sent: a file is too large, or an argument is empty or begins with
+/// '@', which clang would not read unchanged from a response file.
 std::shared_ptr<const Request>
 buildRequest(const dtlto_job &Job, const std::string &Compiler, const Pack &P);
 
-/// The request for a dtlto-codegen that reads \p Bundle, the whole job in one
-/// file. The server takes it for a C source. \p Option selects the format of
-/// the result. Throws sdk::Error if the bundle is too large.
+/// Builds the request for a dtlto-codegen that reads \p Bundle, the whole job
+/// in one file. The server treats the file as a C source. \p Option selects the
+/// format of the result. Throws sdk::Error if the bundle is too large.
 std::shared_ptr<const Request> buildBundleRequest(const dtlto_job &Job,
                                                   const std::string &Compiler,
                                                   const std::string &Option,
                                                   std::string_view Bundle);
 
-/// Asks for the version of \p Compiler; it comes back as the reply's output.
+/// Builds a request for the version of \p Compiler, which becomes the reply's
+/// output.
 std::shared_ptr<const Request> buildProbe(const std::string &Compiler);
 
-/// \p Args as a GNU response file: one a line, quoted so that clang reads each
-/// unchanged. Clang drops empty ones all the same, and expands one that begins
-/// with '@' if there is such a file.
+/// Returns \p Args as a GNU response file: one per line, quoted so that clang
+/// reads each unchanged. Clang still drops empty arguments, and expands one
+/// that begins with '@' if there is such a file.
 std::string responseFile(const std::vector<std::string> &Args);
 
 } // namespace dtlto::distcc

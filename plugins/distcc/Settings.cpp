@@ -1,4 +1,4 @@
-//===- Settings.cpp - What the user has set -------------------------------===//
+//===- Settings.cpp - The user's settings ---------------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -86,8 +86,8 @@ static int readFile(const std::string &Path, std::string &Text) {
 
 namespace {
 
-/// Reads all into a Settings. A step that fails throws sdk::Error:
-/// DTLTO_ERROR_CALLER for Wrong, DTLTO_ERROR_INFRASTRUCTURE for NoHosts.
+/// Reads all settings. A step that fails throws sdk::Error: DTLTO_ERROR_CALLER
+/// for Wrong, DTLTO_ERROR_INFRASTRUCTURE for NoHosts.
 class Reader {
 public:
   Reader(const dtlto_session_params &Params, const GetEnv &Env,
@@ -101,7 +101,7 @@ private:
                                 int32_t Status = DTLTO_ERROR_CALLER) {
     throw sdk::Error(Status, Text);
   }
-  /// The value of a variable that is set and not empty; otherwise null.
+  /// Returns the value of a variable, or null if it is unset or empty.
   const char *value(const char *Name) {
     const char *Text = Env(Name);
     return Text && *Text ? Text : nullptr;
@@ -121,7 +121,7 @@ private:
   Settings &S;
 
   std::optional<std::string_view> HostsArgument;
-  std::string DistccDir; // empty: there is no home
+  std::string DistccDir; // empty without a home folder
 };
 
 } // namespace
@@ -147,7 +147,7 @@ void Reader::readArgument(std::string_view Arg) {
        }},
       {"compiler",
        [&](std::string_view Value) {
-         // Which names are accepted is up to the server.
+         // The server decides which names it accepts.
          if (Value.empty())
            fail("compiler= needs the name that clang has on the "
                 "servers, e.g. compiler=" +

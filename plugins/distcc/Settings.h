@@ -1,13 +1,13 @@
-//===- Settings.h - What the user has set -----------------------*- C++ -*-===//
+//===- Settings.h - The user's settings -------------------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// All arguments (--thinlto-dist-plugin-arg=), environment variables and host
-// files of the plugin are read here and nowhere else. Arguments come before the
-// environment. The variables mean what distcc(1) says.
+// Only this file reads the plugin's arguments (--thinlto-dist-plugin-arg=),
+// environment variables and host files. Arguments override the environment. The
+// variables mean what distcc(1) says.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,35 +22,36 @@
 namespace dtlto::distcc {
 
 struct Settings {
-  /// The first of hosts=LIST, DISTCC_HOSTS, $DISTCC_DIR/hosts (DISTCC_DIR is
-  /// ~/.distcc if unset) and the system's files that exists. Shuffled already,
-  /// if the list asks for it.
+  /// The first that exists of hosts=LIST, DISTCC_HOSTS, $DISTCC_DIR/hosts
+  /// (DISTCC_DIR is ~/.distcc if unset) and the system's files. Already
+  /// shuffled if the list asks for that.
   std::vector<HostSpec> Hosts;
   std::vector<std::string> Notes, Remarks; // see HostList
 
   /// compiler=NAME; by default clang-<major version of the linker's LLVM>.
   std::string Compiler;
 
-  /// stats-port=N: where hosts without a limit are asked for their number of
-  /// slots (distccd --stats). stats-port=+N: N above the host's own port. 0:
-  /// don't ask. Unset: 3633, distccd's own, for hosts on distccd's own port.
+  /// stats-port=N: the port where hosts without a limit are asked for their
+  /// number of slots (distccd --stats). stats-port=+N: N above the host's own
+  /// port. 0: don't ask. Unset: 3633, distccd's default, for hosts on distccd's
+  /// default port.
   std::string StatsPort; // "", "0", "N" or "+N"; checked
-  /// The statistics port of \p Host. 0: the host isn't reached over TCP, there
-  /// is no such port, or the limit is known and neither a status nor \p
-  /// DespiteLimit asks for more.
+  /// Returns the statistics port of \p Host, or 0: the host isn't reached over
+  /// TCP, it has no such port, or the limit is known and neither a status nor
+  /// \p DespiteLimit requires more.
   uint16_t statsPort(const HostSpec &Host, bool DespiteLimit = false) const;
 
-  /// How long to wait for an address to accept a connection: less than the time
-  /// for a status, so that the status can report it.
+  /// How long to wait for an address to accept a connection. It is less than
+  /// the time for a status, so that the status can report it.
   std::chrono::milliseconds connectLimit() const;
 
-  /// If the linker cancels a job after so long without an answer, that counts
+  /// A job that the linker cancels after this time without an answer counts
   /// against the host.
   std::chrono::milliseconds patience() const {
     return std::chrono::milliseconds(IoTimeout) / 100;
   }
 
-  /// How soon a host normally tells its version.
+  /// How soon a host normally reports its version.
   std::chrono::milliseconds quickProbe() const { return patience() / 10; }
 
   std::chrono::seconds IoTimeout{300};    // DISTCC_IO_TIMEOUT
@@ -61,13 +62,14 @@ struct Settings {
   std::vector<std::string> SshCommand;    // DISTCC_SSH, in words; {"ssh"}
 
   uint64_t NumJobs = 0; // of the link
-  /// For --thinlto-dist-status: no job will come.
+  /// For --thinlto-dist-status: there are no jobs.
   bool OnlyStatus = false;
 
-  /// Where distccmon-text looks: $DISTCC_DIR/state. Empty if there is no home.
+  /// Where distccmon-text looks: $DISTCC_DIR/state. Empty without a home
+  /// folder.
   std::string StateDir;
-  /// The locks by which this user's links share slots: $DISTCC_DIR/lock/dtlto.
-  /// Empty: no sharing.
+  /// The locks through which this user's links share slots:
+  /// $DISTCC_DIR/lock/dtlto. Empty: no sharing.
   std::string LockFile;
 };
 
@@ -77,17 +79,19 @@ enum class SettingsStatus {
   NoHosts // none is named
 };
 
-/// Looks a variable up, as getenv does.
+/// Looks up an environment variable, like getenv().
 using GetEnv = std::function<const char *(const char *)>;
 
-/// A list that can't be read in this time is skipped. Tests shorten it.
+/// A host list that can't be read within this time is skipped. Tests shorten
+/// it.
 extern std::chrono::milliseconds FileLimit;
 
-/// The system's host lists, of Debian's distcc and of one built from source.
+/// Returns the system's host lists: Debian's, and that of a distcc built from
+/// source.
 std::vector<std::string> systemHostFiles();
 
-/// Reads everything. With another status than Ok, \p Error is one line that
-/// names the argument, variable or file, and what to do.
+/// Reads all settings. Unless the result is Ok, \p Error is one line that names
+/// the argument, variable or file, and says what to do.
 SettingsStatus
 readSettings(const dtlto_session_params &Params, const GetEnv &Env, Settings &S,
              std::string &Error,

@@ -1,4 +1,4 @@
-//===- SlotSharing.cpp - Slots of this link, and of others ----------------===//
+//===- SlotSharing.cpp - Shares slots with other links --------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,13 +17,14 @@ using namespace dtlto;
 using namespace dtlto::distcc;
 using namespace std::chrono_literals;
 
-// Jobs wait so long for the locks to be opened.
+// How long jobs wait for the locks to be opened.
 static constexpr Clock::duration LocksLimit = 500ms;
 // A waiting link polls at random intervals.
 static constexpr unsigned MinLookMs = 15, MaxLookMs = 40;
-// So long a link leaves a slot to others: each has polled by then.
+// How long a link leaves a slot to others; each has polled by then.
 static constexpr Clock::duration YieldTime = 60ms;
-// A waiting link may be suspended, and take nothing.
+// The limit of Tenure, which doubles while waiting links take nothing. They may
+// be suspended.
 static constexpr Clock::duration MaxTenure = 8s;
 
 static constexpr unsigned BytesOfAHost = MaxSlots + 1;
@@ -42,8 +43,8 @@ std::unique_ptr<SlotLocks> SlotLocks::open(const std::string &File) {
 
 SlotLocks::~SlotLocks() { os::closeLocks(Fd); }
 
-/// FNV-1a, so that all builds find the same bytes, in as many bits as leave the
-/// offset positive.
+/// FNV-1a, so that all builds find the same bytes. The shift keeps the offset
+/// positive.
 SlotLocks::Host SlotLocks::host(std::string_view Name) {
   uint64_t Hash = 0xcbf29ce484222325;
   for (unsigned char C : Name)
@@ -69,7 +70,7 @@ bool SlotLocks::isAwaited(Host H) const {
 // Sharing
 //===----------------------------------------------------------------------===//
 
-/// On a detached thread: a file server may take long, or hang.
+/// Opens the locks on a detached thread: a file server may be slow, or hang.
 void SlotSharing::open(const std::string &File, std::shared_ptr<Mailbox> Box) {
   if (File.empty())
     return;
@@ -106,7 +107,7 @@ bool SlotSharing::reserve(Host &H) {
       return true;
     }
   }
-  // Another link may be suspended, or have long jobs: don't wait for long.
+  // Another link may be suspended, or have long jobs: wait only briefly.
   if (!H.NumBusy && NoSlotSince < Now - Patience)
     return true;
   NoSlotSince = std::min(NoSlotSince, Now);

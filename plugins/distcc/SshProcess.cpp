@@ -1,4 +1,4 @@
-//===- SshProcess.cpp - A distccd at the other end of ssh -----------------===//
+//===- SshProcess.cpp - A distccd that ssh starts -------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -23,14 +23,14 @@ using namespace dtlto::distcc;
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-// From SIGTERM to SIGKILL: ssh restores a terminal.
+// The time from SIGTERM to SIGKILL: ssh restores a terminal.
 static constexpr Clock::duration MaxTermination = 1s;
-// Of what a process writes to standard error.
+// Limits for the standard error of a process.
 static constexpr off_t MaxMessages = 1 << 20;
 static constexpr size_t MaxLastLine = 400;
 
 struct SshProcess::Child {
-  Descriptor Messages; // a file with what it has written to standard error
+  Descriptor Messages; // a file with its standard error
   Process P;
 };
 
@@ -39,7 +39,7 @@ std::string SshProcess::lastLine() const {
     return {};
   std::string Text(static_cast<size_t>(MaxMessages), '\0');
   ssize_t N = ::pread(Running->Messages.get(), Text.data(), Text.size(), 0);
-  // What was not written to is zeros.
+  // Bytes that were never written are zeros.
   Text.resize(
       std::min(Text.find('\0'), static_cast<size_t>(std::max<ssize_t>(N, 0))));
   size_t End = Text.find_last_not_of("\r\n\t .");
@@ -51,8 +51,8 @@ std::string SshProcess::lastLine() const {
       Text.substr(Begin == std::string::npos ? 0 : Begin + 1, MaxLastLine));
 }
 
-/// A file in memory of a fixed size, so that a process that writes without end
-/// neither blocks nor fills the memory.
+/// Opens a file in memory of a fixed size, so that a process that writes
+/// without end neither blocks nor fills the memory.
 static Descriptor openMessages() {
   Descriptor D(::memfd_create("ssh", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (D.isOpen() && (::ftruncate(D.get(), MaxMessages) != 0 ||
@@ -66,7 +66,7 @@ commandLine(const std::vector<std::string> &SshCommand, const HostSpec &Host) {
   std::vector<std::string> Args = SshCommand;
   std::string_view Program = Args[0];
   if (Program.substr(Program.find_last_of('/') + 1) == "ssh") {
-    // Of several values of an option, ssh takes the first.
+    // ssh takes the first of several values of an option.
     Args.insert(Args.begin() + 1, "-oBatchMode=yes");
     auto Limit =
         std::chrono::ceil<std::chrono::seconds>(TheNetworkLimits.Connect);
@@ -92,16 +92,16 @@ int Reaper::start(const std::vector<std::string> &SshCommand,
   Descriptor Ours, Theirs, &Messages = Ssh.Running->Messages;
   if (!Why && !(Messages = openMessages()).isOpen())
     Why = errno;
-  // One socket for both directions; theirs stays blocking, as ssh wants it.
+  // Use one socket for both directions. Their end blocks, as ssh expects.
   if (!Why)
     Why = openStream(Ours, Theirs);
   Process::Setup S;
   S.Args = commandLine(SshCommand, Host);
-  // No window that asks. ssh before 8.4 has only the second variable.
+  // Prevent dialogs. ssh before 8.4 has only the second variable.
   S.Env = {"SSH_ASKPASS_REQUIRE=never", "SSH_ASKPASS=false"};
   S.In = S.Out = Theirs.get();
   S.Err = Messages.get();
-  // Without a terminal that ssh could use.
+  // A new session has no terminal that ssh could use.
   S.Group = Process::Setup::Session;
   if (!Why)
     Why = Ssh.Running->P.start(S, TheGuard.get());

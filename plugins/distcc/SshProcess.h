@@ -1,19 +1,19 @@
-//===- SshProcess.h - A distccd at the other end of ssh ---------*- C++ -*-===//
+//===- SshProcess.h - A distccd that ssh starts -----------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// As distcc does it:
+// Runs ssh as distcc does:
 //
 //   ssh [-l USER] HOST COMMAND --inetd --enable-tcp-insecure
 //
 // with the protocol on standard input and output. "Insecure" means no list of
-// compilers: anyone who can log in can run commands anyway.
+// allowed compilers: anyone who can log in can run commands anyway.
 //
 // ssh must not ask questions during a link. It gets no terminal, no askpass
-// program and, if it is called "ssh", BatchMode. So it fails with a message
+// program and, if its name is "ssh", BatchMode. So it fails with a message
 // instead of waiting for a password.
 //
 //===----------------------------------------------------------------------===//
@@ -31,18 +31,18 @@ class Guard;
 
 namespace dtlto::distcc {
 
-/// One ssh.
+/// One ssh process.
 struct SshProcess {
   struct Child;
-  std::shared_ptr<Child> Running; // shared: there is none on Windows
+  std::shared_ptr<Child> Running; // shared_ptr: Windows doesn't define Child
 
-  /// The last line that ssh, or the command at the other end, wrote, without
+  /// Returns the last line that ssh or the remote command wrote, without
   /// control characters and full stop.
   std::string lastLine() const;
 };
 
 /// Starts all ssh processes of a link, and ends them without blocking. Each has
-/// a session, and so a process group, of its own. They also end if the linker
+/// its own session, and so its own process group. They also end if the linker
 /// is killed.
 class Reaper {
 public:
@@ -57,7 +57,7 @@ public:
             SshProcess &Ssh);
   /// Terminates \p Ssh.
   void end(SshProcess &Ssh);
-  /// Reaps what has ended, and kills what has not ended for a while.
+  /// Reaps processes that have ended, and kills those that take too long.
   void reap();
   bool empty() const { return Ending.empty(); }
 
@@ -66,7 +66,7 @@ private:
     std::shared_ptr<SshProcess::Child> Running;
     std::chrono::steady_clock::time_point KillAt;
   };
-  std::shared_ptr<Guard> TheGuard; // with the first process
+  std::shared_ptr<Guard> TheGuard; // created with the first process
   std::vector<Last> Ending;
 };
 

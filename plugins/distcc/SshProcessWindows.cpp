@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// poll() waits for sockets, and a process can't have one for its input and
+// poll() waits for sockets, but a process can't have a socket for its input and
 // output.
 //
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- StateFiles.cpp - What distccmon-text and others show ---------------===//
+//===- StateFiles.cpp - Shows jobs in distcc's monitors -------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,12 +20,12 @@
 using namespace dtlto;
 using namespace dtlto::distcc;
 
-// A file server that works is done in this time.
+// A working file server is done within this time.
 static constexpr std::chrono::milliseconds MaxEnd{500};
 
 namespace {
 
-/// The contents of a file, see the header.
+/// The contents of a file; see StateFiles.h.
 struct TaskState {
   size_t StructSize;
   unsigned long Magic;
@@ -48,7 +48,7 @@ static_assert(sizeof(void *) != 8 || sizeof(long) != 8 ||
 struct StateFiles::Thread {
   std::mutex Mutex; // guards the rest
   std::condition_variable Changed;
-  std::deque<std::function<void()>> Work; // the first is being done
+  std::deque<std::function<void()>> Work; // the first one is running
   bool Ending = false;
 
   void run() {
@@ -93,7 +93,8 @@ void StateFiles::wait(std::chrono::milliseconds Limit) {
                               [&] { return TheThread->Work.empty(); });
 }
 
-/// The end of \p Text, with at most \p MaxSize bytes of whole UTF-8 characters.
+/// Returns the end of \p Text, at most \p MaxSize bytes of whole UTF-8
+/// characters.
 static std::string tail(const std::string &Text, size_t MaxSize) {
   if (Text.size() <= MaxSize)
     return Text;
@@ -117,7 +118,7 @@ void StateFiles::open(uint64_t Job, const std::string &Module,
     TheThread = New;
   }
   post([Dir = Dir] {
-    // Failures show when a file is written.
+    // Failures show up when a file is written.
     size_t Slash = Dir.rfind('/');
     if (Slash != std::string::npos && Slash != 0)
       os::makeFolder(Dir.substr(0, Slash));
@@ -128,8 +129,8 @@ void StateFiles::open(uint64_t Job, const std::string &Module,
   State.StructSize = sizeof(State);
   State.Magic = 0x44494800;
   State.Pid = static_cast<unsigned long>(getpid());
-  // The end of a path, or of an archive's member, says the most. A monitor
-  // prints each on a line of its own.
+  // The end of a path, or of an archive's member, is most specific. A monitor
+  // prints each on one line.
   sdk::printable(tail(Module, sizeof(State.File) - 1), '?')
       .copy(State.File, sizeof(State.File) - 1);
   sdk::printable(Host, '?').copy(State.Host, sizeof(State.Host) - 1);

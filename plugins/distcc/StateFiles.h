@@ -1,4 +1,4 @@
-//===- StateFiles.h - What distccmon-text and others show -------*- C++ -*-===//
+//===- StateFiles.h - Shows jobs in distcc's monitors -----------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,10 +17,10 @@
 //   int           slot of the host
 //   int           phase: 0 startup, 1 blocked, 2 connect, 3 preprocess,
 //                 4 send, 5 compile, 6 receive, 7 done
-//   void *        nothing, in a file
+//   void *        unused in a file
 //
-// A monitor drops (and deletes) what is older than a minute or whose pid is
-// gone; so the file of a long job has to be written again.
+// A monitor ignores (and deletes) a file that is older than a minute or whose
+// pid is gone, so the file of a long job must be rewritten.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,24 +45,23 @@ enum class Phase {
 };
 
 /// The state files of all running jobs. A detached thread writes the files,
-/// since accesses to a dead file server can hang. Failures are ignored. All
-/// functions must be called on one thread.
+/// since accesses to a dead file server can hang. Failures are ignored. One
+/// thread.
 class StateFiles {
 public:
-  /// \p Dir is created for the first job. Empty: there are no files.
+  /// \p Dir is created for the first job. If it is empty, no files are written.
   explicit StateFiles(std::string Dir) : Dir(std::move(Dir)) {}
-  /// Removes the files. Waits for that, but not for long: a thread that hangs
-  /// is abandoned.
+  /// Removes the files. Waits only briefly: a thread that hangs is abandoned.
   ~StateFiles();
   StateFiles(const StateFiles &) = delete;
 
-  /// Shows from now on that \p Job compiles \p Module in a slot of \p Host.
+  /// From now on, shows that \p Job compiles \p Module in a slot of \p Host.
   void open(uint64_t Job, const std::string &Module, const std::string &Host,
             int Slot);
   /// Writes the file of \p Job, for the first time or again.
   void note(uint64_t Job, Phase P);
   void remove(uint64_t Job);
-  /// Returns once the thread has done what there is to do, or after \p Limit.
+  /// Returns once the thread has finished its work, or after \p Limit.
   void wait(std::chrono::milliseconds Limit);
 
 private:

@@ -1,4 +1,4 @@
-//===- StatsQuery.cpp - How many jobs a distccd runs ----------------------===//
+//===- StatsQuery.cpp - Asks a distccd for its slots ----------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,12 +13,13 @@
 using namespace dtlto::distcc;
 using namespace std::chrono_literals;
 
-// A page of text; longer answers are something else.
+// A page of text; a longer answer is something else.
 static constexpr size_t MaxAnswer = 64 << 10;
 static constexpr std::chrono::steady_clock::duration MaxStats = 3s;
 static constexpr uint32_t MaxLoad = 1000000;
 
-/// The digits and points after "\n<Name> ", if a line's end follows; or empty.
+/// Returns the digits and points after "\n<Name> ", if a line end follows;
+/// otherwise nothing.
 static std::string_view valueOf(std::string_view Name,
                                 std::string_view Answer) {
   std::string Before = "\n" + std::string(Name) + " ";
@@ -51,7 +52,7 @@ uint32_t dtlto::distcc::loadFromStats(std::string_view Answer) {
   return 100 * Whole + Hundredths;
 }
 
-/// \p Hosts at another port.
+/// Returns \p Hosts with another port.
 static std::vector<Address> atPort(std::vector<Address> Hosts, uint16_t Port) {
   for (Address &A : Hosts)
     if (A.Storage.ss_family == AF_INET6)
@@ -78,12 +79,12 @@ void StatsQuery::prepare(Poller &P) {
     P.add(Fd, POLLIN, [this](short) { ready(); });
 }
 
-/// After the connection was established, or has failed.
+/// Called once the connection is established or has failed.
 void StatsQuery::ask() {
   Fd = Dialing.take();
   static const char Question[] = "GET / HTTP/1.0\r\n\r\n";
   const os::Part All = {Question, sizeof(Question) - 1};
-  // A fresh socket has room for so little.
+  // The buffer of a new socket has room for this.
   Ended = Fd < 0 || os::send(Fd, &All, 1) != static_cast<int64_t>(All.Size);
 }
 

@@ -1,4 +1,4 @@
-//===- StatsQuery.h - How many jobs a distccd runs --------------*- C++ -*-===//
+//===- StatsQuery.h - Asks a distccd for its slots --------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -22,14 +22,14 @@
 
 namespace dtlto::distcc {
 
-/// The number of slots in \p Answer; 0 if it is missing or invalid.
+/// Returns the number of slots in \p Answer, or 0 if it is missing or invalid.
 unsigned slotsFromStats(std::string_view Answer);
-/// The machine's load in the last minute, in hundredths of a process that wants
-/// to run; UINT32_MAX if it is missing or invalid.
+/// Returns the machine's load in the last minute, in hundredths of a runnable
+/// process, or UINT32_MAX if it is missing or invalid.
 uint32_t loadFromStats(std::string_view Answer);
 
-/// One question to a statistics port. Most distccds have no such port, so a
-/// failure only ends the query. Polled as a Connection is.
+/// A query to a statistics port. Most distccds have no such port, so a failure
+/// only ends the query. Polled like a Connection.
 class StatsQuery {
 public:
   /// Asks the first of \p Hosts that answers, at \p Port.
@@ -41,10 +41,10 @@ public:
   void checkTime(std::chrono::steady_clock::time_point Now);
 
   bool ended() const { return Ended; }
-  /// Whether any answer came: the machine is up.
+  /// Whether any answer came, which shows that the machine is up.
   bool isHeard() const { return !Answer.empty(); }
-  unsigned slots() const { return Slots; }         // 0: not known
-  uint32_t loadHundredths() const { return Load; } // UINT32_MAX: not known
+  unsigned slots() const { return Slots; }         // 0: unknown
+  uint32_t loadHundredths() const { return Load; } // UINT32_MAX: unknown
 
 private:
   void ask();

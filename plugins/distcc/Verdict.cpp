@@ -24,8 +24,8 @@ static constexpr size_t MaxLine = 400; // of a server's text in our own line
 // Text from outside
 //===----------------------------------------------------------------------===//
 
-/// The length of the UTF-8 character that \p Text begins with. 0 if there is
-/// none, or a terminal would take it for a command.
+/// Returns the length of the UTF-8 character that \p Text begins with. Returns
+/// 0 if it is invalid, or if a terminal would treat it as a command.
 static size_t printable(string_view Text) {
   auto Byte = [&](size_t I) { return uint8_t(I < Text.size() ? Text[I] : 0); };
   uint8_t C = Byte(0);
@@ -46,8 +46,8 @@ static size_t printable(string_view Text) {
   return Length;
 }
 
-/// \p Text with what isn't printable as \xNN, cut where it gets longer than
-/// \p Max bytes.
+/// Returns \p Text with unprintable bytes as \xNN, cut before it exceeds \p Max
+/// bytes.
 static std::string clean(string_view Text, size_t Max) {
   std::string Result;
   while (!Text.empty()) {
@@ -69,7 +69,7 @@ static string_view trimEnd(string_view Text) {
   return Text;
 }
 
-/// Cuts the first line off \p Text.
+/// Removes the first line of \p Text and returns it.
 static string_view nextLine(string_view &Text) {
   size_t End = Text.find('\n');
   string_view Line = Text.substr(0, End);
@@ -77,7 +77,7 @@ static string_view nextLine(string_view &Text) {
   return trimEnd(Line);
 }
 
-/// The first line that isn't empty, ready for a message.
+/// Returns the first line that isn't empty, cleaned for a message.
 static std::string firstLine(string_view Text) {
   while (!Text.empty()) {
     string_view Line = nextLine(Text);
@@ -92,7 +92,7 @@ static std::string withFirstLine(std::string Message, string_view Text) {
   return Line.empty() ? Message : Message + ": " + Line;
 }
 
-/// The compiler's own words.
+/// Returns the compiler's output, cleaned for a message.
 static std::string words(string_view Stderr) {
   return clean(trimEnd(Stderr), MaxMessage);
 }
@@ -122,15 +122,15 @@ static bool unpackTexts(const Reply &R, Texts &T, std::string &Error) {
          Unpack(R.Stdout, "standard output", T.Out);
 }
 
-/// The number of the signal that ended the compiler, of the status itself or of
-/// a shell's or a driver's exit code of 128 more; 0 if there was none.
+/// Returns the signal that ended the compiler: from the status itself, or from
+/// an exit code of a shell or driver, which is 128 more. 0 if there was none.
 static int signalOf(uint32_t WaitStatus) {
   int Signal = WaitStatus & 0x7f;
   int Code = WaitStatus >> 8 & 0xff;
   return Signal == 0 && Code > 128 && Code <= 128 + 64 ? Code - 128 : Signal;
 }
 
-// As Linux numbers signals; this system may have others, or none.
+// Linux's number; this system may have others, or none.
 static constexpr int Kill = 9;
 
 /// Signals that come from outside of the compiler: SIGHUP, SIGINT, SIGQUIT,
@@ -149,7 +149,7 @@ static std::string killText(int Signal) {
 static bool isDistccCode(int Code) { return Code >= 100 && Code <= 127; }
 
 static std::string distccFailure(int Code) {
-  // What distcc(1), "EXIT CODES", says of 101 and up.
+  // From distcc(1), "EXIT CODES", beginning with 101.
   static const char *const Meanings[] = {"bad arguments",
                                          "bind failed",
                                          "connect failed",
@@ -193,12 +193,12 @@ static Verdict distccFailed(int Code, string_view Stderr) {
                           "--job-lifetime",
                           false);
   return infrastructure(withFirstLine(distccFailure(Code), Stderr),
-                        // A job that needs much memory may find it elsewhere.
+                        // Another host may have the memory that the job needs.
                         Code != 105);
 }
 
 static Verdict compilerFailed(uint32_t WaitStatus, string_view Stderr) {
-  // Problems of the machine, for which the compiler ends with 1.
+  // Problems of the machine, for which the compiler exits with 1.
   for (const char *Part :
        {"No space left on device", "Disk quota exceeded",
         "Read-only file system", "no such file or directory: '"}) {
@@ -242,7 +242,7 @@ Verdict dtlto::distcc::judge(const Reply &R, uint64_t MaxSize) {
     return compilerFailed(R.WaitStatus, T.err());
 
   if (string_view Line = unreadInput(T.err()); !Line.empty()) {
-    // Malformed bitcode is most likely the user's, and not the host's fault.
+    // Malformed bitcode is most likely the user's fault, not the host's.
     bool HostAtFault = false;
     for (const char *Why : {"No such file or directory", "Permission denied",
                             "Input/output error", "Could not open"})
@@ -277,7 +277,7 @@ static constexpr string_view BeforeClang = "clang version ",
                              BeforeWorker = "LLVM version ",
                              BeforeLinker = "LLD ";
 
-/// Why the probe failed; empty if its output is to be read.
+/// Returns why the probe failed, or nothing if its output is usable.
 static std::string probeFailure(uint32_t WaitStatus, const Texts &T,
                                 const std::string &Compiler) {
   int Code = WaitStatus >> 8 & 0xff;
@@ -292,7 +292,7 @@ static std::string probeFailure(uint32_t WaitStatus, const Texts &T,
                          T.err());
   if (isDistccCode(Code))
     return withFirstLine(distccFailure(Code), T.err());
-  // Without output, distccd couldn't create the file for it.
+  // Without any output, distccd couldn't create the file for it.
   if (WaitStatus != 0)
     return withFirstLine(Compiler + " --version failed there with exit code " +
                              std::to_string(Code),
@@ -323,7 +323,7 @@ std::string dtlto::distcc::judgeProbe(const Reply &R,
     return Compiler + " there is no " +
            (IsWorker ? "worker of dtlto" : "clang") + ": its --version says '" +
            Said + "'";
-  // All of it: -rc1, git or a vendor's name are other sources.
+  // Compare the whole version: -rc1, git or a vendor's name mean other sources.
   string_view Version = Line.substr(At + Before.size());
   Version = Version.substr(0, Version.find(' '));
   if (Version != Want)
@@ -341,7 +341,7 @@ bool dtlto::distcc::isBuildOf(string_view Line, string_view Linker) {
   string_view Vendor = Linker.substr(0, Ours);
   string_view Build = Linker.substr(Ours + BeforeLinker.size());
   size_t At = Line.find(BeforeClang);
-  // A worker doesn't know its vendor.
+  // A worker does not print its vendor.
   if (At != string_view::npos) {
     if (Line.substr(0, At) != Vendor)
       return false;

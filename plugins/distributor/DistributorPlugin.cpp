@@ -6,17 +6,17 @@
 //===----------------------------------------------------------------------===//
 //
 // Runs the programs that were written for LLD's --thinlto-distributor=. Such a
-// program is given a JSON file, its last argument
+// program gets a JSON file as its last argument
 // (https://llvm.org/docs/DTLTO.html):
 //
 //   {"common": {"linker_output": TEXT,
-//               "args": [COMPILER, TEXT...],    all commands begin so
+//               "args": [COMPILER, TEXT...],    the beginning of all commands
 //               "inputs": [FILE...]},
-//    "jobs": [{"args": [TEXT...],               and this one goes on so
+//    "jobs": [{"args": [TEXT...],               the rest of this command
 //              "inputs": [MODULE, INDEX, FILE...],
 //              "outputs": [OBJECT]}...]}
 //
-// All names are relative to the folder that it is run in.
+// All names are relative to the folder that the program runs in.
 //
 //===----------------------------------------------------------------------===//
 
@@ -65,8 +65,8 @@ private:
 
 } // namespace
 
-/// The program runs in another folder, where a relative path leads nowhere. Of
-/// a folder, a name alone may be a word that means something else.
+/// Makes the path of an existing file absolute, since the program runs in
+/// another folder. A folder's name alone stays: it may have another meaning.
 static std::string fromHere(const std::string &Word) {
   struct stat S;
   if (::stat(Word.c_str(), &S) != 0)
@@ -105,7 +105,7 @@ DistributorSession::readArguments(const dtlto_session_params &Params) {
   return A;
 }
 
-/// How many words of \p J come before the first that has to do with its files.
+/// Returns the number of words of \p J before the first that names its files.
 static size_t numWithoutFiles(const FolderJob &J) {
   auto NamesFile = [&](const std::string &Arg) {
     auto Names = [&](const std::string &File) {
@@ -122,8 +122,8 @@ std::vector<std::string>
 DistributorSession::describe(JobFolder &Folder,
                              const std::vector<const FolderJob *> &Jobs,
                              unsigned Number) {
-  // Where all command lines are the same, for a file that is not too long. What
-  // names a job's files is its own, as LLD has it, also of a job that is alone.
+  // The words that all command lines share, to keep the file short. Words that
+  // name a job's files are its own, as in LLD, even if there is only one job.
   size_t NumCommon = numWithoutFiles(*Jobs[0]);
   for (const FolderJob *J : Jobs)
     NumCommon = static_cast<size_t>(

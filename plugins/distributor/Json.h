@@ -16,9 +16,9 @@
 
 namespace dtlto {
 
-/// \p Text as a JSON string of ASCII, whatever its reader takes the file's
-/// encoding for. Bytes that are no UTF-8 become what Python's surrogateescape
-/// makes of them, so that a program in Python has the same bytes again.
+/// Returns \p Text as a JSON string of ASCII, so the file's encoding doesn't
+/// matter. Invalid UTF-8 becomes what Python's surrogateescape makes of it, so
+/// that a program in Python gets the same bytes again.
 inline std::string json(std::string_view Text) {
   std::string Out = "\"";
   auto Unit = [&](uint32_t U) {

@@ -26,12 +26,12 @@ using namespace dtlto;
 using namespace dtlto::icecc;
 using namespace std::chrono_literals;
 
-// Nodes before that can't verify an environment.
+// Older nodes can't verify an environment.
 static constexpr int MinProtocol = 31;
-// How long a grant of a node that is left out is kept, while another is asked
-// for.
+// How long the grant of a node that is left out is held while another node is
+// requested.
 static constexpr Clock::duration HoldLimit = 1s;
-// How long an iceccd may be away that starts again.
+// How long a restarting iceccd may be away.
 static constexpr Clock::duration RestartLimit = 1s;
 
 static std::string addressOf(const UseCSMsg &Grant) {
@@ -62,9 +62,9 @@ static std::unique_ptr<Channel> connectDaemon(const Settings &S, Interrupt &I,
 bool dtlto::icecc::haveDaemon(const Settings &S, Clock::duration Limit,
                               std::string &Error) {
   Interrupt I;
-  // libicecc waits for a daemon that is stopped for a quarter of a minute.
-  std::future<void> Watchdog; // the destructor waits for its end,
-  std::promise<void> Done;    // which this one's destructor brings
+  // libicecc would wait a quarter of a minute for a stopped daemon.
+  std::future<void> Watchdog; // its destructor waits for the thread,
+  std::promise<void> Done;    // which ends when Done is destroyed
   Watchdog =
       std::async(std::launch::async, [&I, Limit, Ended = Done.get_future()] {
         if (Ended.wait_for(Limit) == std::future_status::timeout)
@@ -76,22 +76,22 @@ bool dtlto::icecc::haveDaemon(const Settings &S, Clock::duration Limit,
 struct Client::Attempt {
   explicit Attempt(Job &J) : J(J) {}
   Attempt(const Attempt &) = delete;
-  /// Ends the connection to a node.
+  /// Returns what interrupts the connection to a node.
   Interrupt &stop() { return Batch ? Batch->Stop : J.Stop; }
 
   Job &J;
   const EnvironmentTable::List *Envs = nullptr;
   // Keeps the request open.
   std::unique_ptr<Channel> Daemon;
-  /// The same, of grants of nodes that are left out: their slots count as taken
+  /// Connections with grants of nodes that are left out. Their slots stay taken
   /// meanwhile, so that the scheduler names another node.
   std::vector<std::unique_ptr<Channel>> Held;
   Clock::time_point Asked = Clock::now();
   Descriptor ForNode;
-  std::vector<Job *> Jobs = {&J};   // and those that its batch takes along
+  std::vector<Job *> Jobs = {&J};   // this job and the others of its batch
   std::vector<sdk::Bundle> Bundles; // of these
   std::unique_ptr<Trip> Batch;      // null: the job goes alone
-  // Of a grant.
+  // Valid once a node was granted.
   std::string Address, Node;
   Clock::time_point Began;
 };
@@ -114,10 +114,10 @@ sdk::Result Client::attempt(Job &J) {
     throw Failure{Error, Retry::AtOnce};
   }
   auto &Grant = static_cast<UseCSMsg &>(*Answer);
-  // The name of an iceccd's own machine, and of all nodes in tests.
+  // The name of an iceccd's own machine, and in tests of all nodes.
   if (Grant.hostname == "127.0.0.1" && (Grant.port == 0 || !S.LocalNodes))
     return buildHere(J, *A.Daemon, Grant.job_id);
-  // However the batch ends, its other jobs go on.
+  // Release the other jobs of the batch, however it ends.
   std::shared_ptr<void> Release(nullptr, [&](void *) { leaveBehind(A); });
   takeAlong(A);
   return conclude(A, runAt(A, Grant));
@@ -135,10 +135,11 @@ void Client::ask(Attempt &A) {
   std::string Error = Nodes.allWrong();
   if (!Error.empty() || !(A.Envs = Environments.get(A.J.Stop, Error)))
     throw Failure{Error, Retry::Never};
-  // Open the socket first: a granted node that is not connected to gets no jobs
-  // for two minutes, since the scheduler thinks that it unpacks an environment.
+  // Open the socket first. A granted node that isn't connected to gets no jobs
+  // for two minutes, since the scheduler assumes that it unpacks an
+  // environment.
   A.ForNode = openTcpSocket();
-  // The daemon was there when the link began.
+  // The daemon answered when the link began, so it may be restarting.
   const Clock::time_point Until = Clock::now() + RestartLimit;
   while (!(A.Daemon = connectDaemon(S, A.J.Stop, Error)) &&
          !A.J.Stop.raised() && Clock::now() < Until) {
@@ -163,7 +164,7 @@ void Client::ask(Attempt &A) {
                    MinProtocol, Features, Nice);
   if (!A.Daemon->send(Request))
     throw Failure{"the local iceccd takes no request", Retry::AtOnce};
-  // While the scheduler works, so that no grant waits for the bundle.
+  // Build the bundle while the scheduler works, so that no grant waits for it.
   if (A.Bundles.empty())
     try {
       A.Bundles.push_back(A.J.Offer.bundle());
@@ -172,8 +173,8 @@ void Client::ask(Attempt &A) {
     }
 }
 
-/// Returns the daemon's answer. Waits as long as other jobs of this link are
-/// granted nodes.
+/// Returns the daemon's answer. Keeps waiting as long as other jobs of this
+/// link are granted nodes.
 std::unique_ptr<Msg> Client::waitForGrant(Attempt &A) {
   const Clock::time_point Release = Clock::now() + HoldLimit;
   while (true) {
@@ -219,7 +220,8 @@ std::unique_ptr<Msg> Client::waitForGrant(Attempt &A) {
   }
 }
 
-/// Makes a batch of the job and those behind it, if they are small enough.
+/// Makes a batch of the job and the next ones in line, if they are small
+/// enough.
 void Client::takeAlong(Attempt &A) {
   {
     std::lock_guard<std::mutex> Lock(Mutex);
@@ -251,7 +253,7 @@ void Client::takeAlong(Attempt &A) {
   }
 }
 
-/// Ends the batch, if there still is one. The other jobs are tried alone.
+/// Ends the batch, if it still exists. Its other jobs are tried alone.
 void Client::leaveBehind(Attempt &A) {
   if (!A.Batch)
     return;
@@ -261,7 +263,7 @@ void Client::leaveBehind(Attempt &A) {
   bringAll(A, forAll(A.Jobs.size(), Nothing));
 }
 
-/// Ends the batch, and hands its jobs but the first their results.
+/// Ends the batch, and hands all jobs but the first their results.
 void Client::bringAll(Attempt &A, RemoteResult R) {
   std::lock_guard<std::mutex> Lock(Mutex);
   A.J.OnTrip = nullptr;
@@ -277,7 +279,7 @@ void Client::bringAll(Attempt &A, RemoteResult R) {
   A.Batch.reset();
 }
 
-/// Runs the job at the node that was granted.
+/// Runs the job on the node that was granted.
 RemoteResult Client::runAt(Attempt &A, const UseCSMsg &Grant) {
   Environment *Env = A.Envs->front().get();
   for (const auto &E : *A.Envs)
@@ -290,7 +292,7 @@ RemoteResult Client::runAt(Attempt &A, const UseCSMsg &Grant) {
     A.Daemon->send(BlacklistHostEnvMsg(E.platform(), E.name(), Grant.hostname));
   };
   if (Nodes.isWrong(A.Node)) {
-    // The scheduler must name others.
+    // Make the scheduler name other nodes.
     Blacklist(*Env);
     Outcome O;
     O.Text = "its results were wrong";
@@ -350,22 +352,22 @@ void Client::learnPace(const Attempt &A, const RemoteResult &R,
     ThePace.learn(Seconds, R.WorkSeconds, Cost);
 }
 
-/// Acts on the results of a node, and hands other jobs theirs.
+/// Handles the results of a node, and hands other jobs theirs.
 sdk::Result Client::conclude(Attempt &A, RemoteResult R) {
   double Seconds =
       std::chrono::duration<double>(Clock::now() - A.Began).count();
   learnPace(A, R, Seconds);
   Nodes.countWrong(A.Node, R);
   Outcome &Own = R.Jobs.front();
-  // A connection that was cancelled early tells nothing.
+  // A connection that was cancelled early shows nothing about the node.
   if (Own.Unreachable || !A.stop().raised())
     Nodes.countUnreachable(A.Address, A.Node, Own);
   if (std::any_of(R.Jobs.begin(), R.Jobs.end(), [](const Outcome &O) {
         return O.Kind == Outcome::NodeFailed;
       }))
     Environments.distrust(A.Address);
-  // Without it, the daemon takes the job for lost. It takes the grant back of a
-  // node that failed as we hang up.
+  // Without this message, the daemon considers the job lost. When we hang up,
+  // it takes back the grant of a node that failed.
   if (Own.Kind != Outcome::NodeFailed)
     A.Daemon->send(EndMsg());
   for (size_t I = 0; I != R.Jobs.size(); ++I)
@@ -382,7 +384,7 @@ sdk::Result Client::conclude(Attempt &A, RemoteResult R) {
 
 sdk::Result Client::use(Job &J, Outcome O, const std::string &Node) {
   // After any failure, try the job alone: it may have failed because of the
-  // others, or they because of it. No lock: the job is not in line now.
+  // others, or they because of it. No lock is needed: the job is not in line.
   J.MayShare = false;
   Retry Next = Retry::Never;
   switch (O.Kind) {
@@ -406,7 +408,7 @@ sdk::Result Client::use(Job &J, Outcome O, const std::string &Node) {
   throw Failure{Error, Next};
 }
 
-/// Compiles in the linker, as the scheduler, or the daemon without one, asks.
+/// Compiles in the linker, as the scheduler or, without one, the daemon asks.
 sdk::Result Client::buildHere(Job &J, Channel &Daemon, uint32_t GrantId) {
   if (!Codegen) {
     std::string Error =
@@ -424,7 +426,7 @@ sdk::Result Client::buildHere(Job &J, Channel &Daemon, uint32_t GrantId) {
   }
   publish();
   settle(J);
-  // Without an environment: only reports the job to the daemon.
+  // Without an environment, this only reports the job to the daemon.
   CompileJob Compile;
   Compile.setLanguage(CompileJob::Lang_C);
   Compile.setCompilerName("clang");

@@ -1,4 +1,4 @@
-//===- Batch.cpp - Small jobs that make one trip --------------------------===//
+//===- Batch.cpp - Several small jobs in one trip -------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,10 +12,11 @@ using namespace dtlto::icecc;
 
 // At most a quarter of a trip's time may be overhead.
 static constexpr double WorkPerOverhead = 3;
-// Jobs of one trip wait for each other. The linker takes a job that is late by
-// half a second for slow.
+// Jobs of one trip wait for each other. The linker considers a job slow if it
+// is late by half a second.
 static constexpr double MaxWork = 0.4;
-// The first two jobs that go together, to learn the overhead, may take so long.
+// The first batch, of two jobs to learn the overhead, needs jobs whose trips
+// take at most this long.
 static constexpr double MaxTrial = 0.4;
 static constexpr unsigned MaxFailed = 3;
 

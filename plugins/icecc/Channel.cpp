@@ -1,4 +1,4 @@
-//===- Channel.cpp - One connection, with limits --------------------------===//
+//===- Channel.cpp - A connection with time limits ------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -23,8 +23,8 @@ using namespace dtlto;
 using namespace dtlto::icecc;
 using namespace std::chrono_literals;
 
-/// A send that fails after so long has waited for the other side to read. The
-/// system's limit is twice as long (watchMachine()).
+/// A send that fails after this time was waiting for the other side to read.
+/// The system's limit is twice as long (watchMachine()).
 static Clock::duration sendStall() { return TheNetworkLimits.Gone / 2; }
 
 Interrupt::Interrupt() : Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
@@ -39,7 +39,7 @@ void Interrupt::raise() {
   Raised = true;
   uint64_t One = 1;
   (void)!::write(Fd, &One, sizeof(One));
-  // Wakes the waits inside of libicecc.
+  // Wake the waits inside libicecc.
   for (int Socket : Sockets)
     ::shutdown(Socket, SHUT_RDWR);
 }
@@ -84,11 +84,11 @@ Channel::Channel(Interrupt &I) : I(I) {}
 Channel::~Channel() {
   if (Socket == -1)
     return;
-  // Not after it is closed: the number may be another's by then.
+  // Remove it before it is closed: the number may be reused after that.
   I.remove(Socket);
   if (I.raised()) {
-    // Otherwise a node that doesn't read would see the end only after all the
-    // data that is on its way.
+    // Reset the connection: otherwise a node that doesn't read would see the
+    // end only after all data that is on its way.
     linger Reset = {1, 0};
     ::setsockopt(Socket, SOL_SOCKET, SO_LINGER, &Reset, sizeof(Reset));
   }
@@ -108,7 +108,7 @@ std::unique_ptr<Channel> Channel::connectTo(int Socket, const void *Address,
   Clock::time_point End = Clock::now() + Limit;
   if (::connect(Socket, To, AddressSize) == -1) {
     int Code = errno;
-    // The queue of a daemon at a path is full.
+    // The queue of a daemon at a path is full: try again.
     while (Code == EAGAIN && Clock::now() < End && !I.raised()) {
       pollfd Pause = {I.fd(), POLLIN, 0};
       ::poll(&Pause, 1, 10);
@@ -127,8 +127,8 @@ std::unique_ptr<Channel> Channel::connectTo(int Socket, const void *Address,
     }
   }
   // openChannel() waits some seconds for the other side's version. If it fails,
-  // it closes the socket, and another thread may get the number. So the
-  // interrupt gets a duplicate, if there is a descriptor left.
+  // it closes the socket, and another thread may get its number. So the
+  // interrupt gets a duplicate, if a descriptor is left.
   int Same = ::fcntl(Socket, F_DUPFD_CLOEXEC, 0);
   if (Same != -1) {
     I.add(Same);
@@ -148,11 +148,12 @@ std::unique_ptr<Channel> Channel::connectTo(int Socket, const void *Address,
     Error = Name + ": no icecream daemon answers there";
     return nullptr;
   }
-  watchMachine(Socket); // now, since libicecc has limits of its own
+  watchMachine(Socket); // after libicecc has set limits of its own
   return Result;
 }
 
-/// Non-blocking, since a daemon that hangs accepts no connection.
+/// Opens a non-blocking socket, since a daemon that hangs accepts no
+/// connection.
 static int newSocket(int Family) {
   int Socket = ::socket(Family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (Socket == -1)
@@ -206,7 +207,8 @@ bool Channel::send(const Msg &M) {
     Moving->arrived(wireBytes(Socket).Acknowledged - AtBegin.Acknowledged);
     TooSlow = Sent && Clock::now() >= Moving->deadline();
   }
-  // libicecc doesn't report why it gave up. A broken connection shows sooner.
+  // libicecc doesn't report why it gave up. A broken connection would fail
+  // sooner.
   MachineLost = Failed && machineIsSilent(Socket);
   TimedOut = TooSlow ||
              (Failed && !MachineLost && Clock::now() - Began >= sendStall());
@@ -289,7 +291,7 @@ std::string Channel::whySendFailed() {
     Why = connectionLost(ETIMEDOUT);
   else if (TimedOut && Moving)
     Why = "it took " + Moving->text() + " of " + MovingWhat;
-  // After so much time, all that the other side says has arrived.
+  // By this time, everything that the other side says has arrived.
   bool HadTime = TimedOut || MachineLost;
   Clock::time_point End = Clock::now() + (HadTime ? 100ms : 2000ms);
   std::string Error;

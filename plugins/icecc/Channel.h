@@ -1,17 +1,17 @@
-//===- Channel.h - One connection, with limits ---------------- -*- C++ -*-===//
+//===- Channel.h - A connection with time limits ----------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// libicecc's channels can wait without a limit. Here each wait has a limit, and
-// another thread can end it at once.
+// libicecc's channels can wait without a limit. In this class, each wait has a
+// limit, and another thread can end it at once.
 //
-// A message that comes in pieces is a transfer (Network.h) from its first byte
-// on; beginTransfer() makes several messages one transfer. Limits of sending
-// are checked between messages: inside of one, libicecc gives up after half a
-// minute without progress, and the system sooner.
+// A message that arrives in pieces is a transfer (Network.h) from its first
+// byte on. beginTransfer() makes several messages one transfer. Limits of
+// sending are checked between messages. Within a message, libicecc gives up
+// after half a minute without progress, and the system sooner.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,10 +45,10 @@ public:
   ~Interrupt();
   Interrupt(const Interrupt &) = delete;
 
-  /// Any thread. Breaks the connections of this job.
+  /// Ends the waits, and breaks the connections of this job. Any thread.
   void raise();
   bool raised() const { return Raised; }
-  /// Readable once it is raised; for poll().
+  /// Readable once raised; for poll().
   int fd() const { return Fd; }
 
 private:
@@ -63,13 +63,13 @@ private:
   std::vector<int> Sockets;
 };
 
-/// Thrown where this machine has no descriptor for a connection.
+/// Thrown if this machine has no descriptor for a connection.
 class NoRoom : public std::runtime_error {
 public:
   explicit NoRoom(int Errno);
 };
 
-/// A socket that is connected later. Throws NoRoom.
+/// Opens a socket that is connected later. Throws NoRoom.
 Descriptor openTcpSocket();
 
 /// A connection to an iceccd or a scheduler, for one thread.
@@ -78,9 +78,10 @@ public:
   ~Channel();
   Channel(const Channel &) = delete;
 
-  /// Connect and agree on the version of the protocol, within \p Limit for the
-  /// first. Null, with one line in \p Error, if that fails, or NoRoom. \p Host
-  /// of connect() is a numeric IPv4 address, as schedulers send them.
+  /// Connect, which takes at most \p Limit, and agree on the version of the
+  /// protocol. Return null with one line in \p Error on failure, or throw
+  /// NoRoom. \p Host of connect() is a numeric IPv4 address, as schedulers send
+  /// them.
   static std::unique_ptr<Channel> connectUnix(const std::string &Path,
                                               Interrupt &I, std::string &Error);
   static std::unique_ptr<Channel> connect(const std::string &Host,
@@ -88,31 +89,32 @@ public:
                                           Interrupt &I, std::string &Error,
                                           Descriptor S = openTcpSocket());
 
-  /// Takes \p C over.
+  /// Takes ownership of \p C.
   static std::unique_ptr<Channel> adopt(MsgChannel *C, Interrupt &I);
 
   /// Sets the longest pause of the transfers that begin later.
   void setPause(Clock::duration P) { Pause = P; }
-  /// Until the next receive(), all that is sent, or received by receivePart(),
-  /// is one transfer, of \p What.
+  /// Until the next receive(), everything that is sent, or received by
+  /// receivePart(), is one transfer. \p What names it in messages.
   void beginTransfer(const char *What);
-  /// False if the connection is broken.
+  /// Returns false if the connection is broken.
   bool send(const Msg &M);
-  /// The next message. Null, with one line in \p Error, if none has come at
-  /// \p End, the connection is lost, or the other side says what is wrong.
+  /// Returns the next message. Returns null with one line in \p Error if none
+  /// has arrived by \p End, the connection is lost, or the other side reports
+  /// an error.
   std::unique_ptr<Msg> receive(Clock::time_point End, std::string &Error);
-  /// The same; its end is the transfer's.
+  /// Like receive(), but with the deadline of the transfer.
   std::unique_ptr<Msg> receivePart(std::string &Error);
-  /// Whether the last send() or receive() failed for lack of time alone, as far
-  /// as is known.
+  /// Whether the last send() or receive() failed only for lack of time, as far
+  /// as known.
   bool timedOut() const { return TimedOut; }
-  /// Why a send() of a transfer has failed; if possible in the other side's
-  /// words. Doesn't change timedOut().
+  /// Returns why a send() of a transfer has failed, if possible in the other
+  /// side's words. Doesn't change timedOut().
   std::string whySendFailed();
 
   /// The version of the protocol.
   int protocol() const;
-  /// The other side's address; of another family than AF_INET if there is none.
+  /// The other side's address. Its family is not AF_INET if there is none.
   sockaddr_in peer() const;
 
 private:
@@ -129,10 +131,10 @@ private:
   int Socket = -1;
   bool TimedOut = false, MachineLost = false;
   Clock::duration Pause = TheNetworkLimits.Pause;
-  WireBytes AtBegin; // of what Moving counts
+  WireBytes AtBegin; // the counts when Moving began
   std::optional<Transfer> Moving;
   const char *MovingWhat = "";
-  std::string Words; // what the other side said last, as text
+  std::string Words; // the last text of the other side
 };
 
 } // namespace dtlto::icecc

@@ -1,4 +1,4 @@
-//===- Client.cpp - Jobs, from the linker to the nodes and back -----------===//
+//===- Client.cpp - Sends jobs to nodes and returns results ---------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,25 +15,25 @@
 using namespace dtlto::icecc;
 using namespace std::chrono_literals;
 
-// How often a node is asked for before the linker gets a job back.
+// How often a job asks for a node before the linker gets it back.
 static constexpr unsigned MaxTries = 3;
-// After a node failed, times the number of tries: a scheduler that hasn't
-// noticed its death would name that node again.
+// The pause after a node failed, times the number of tries: a scheduler that
+// hasn't noticed its death would name that node again.
 static constexpr Clock::duration RetryPause = 300ms;
-// After the last job, packing a worker goes on for so long, for the next link:
-// short links would otherwise never finish it.
+// How long packing a worker continues after the last job, for the next link.
+// Short links would otherwise never finish it.
 static constexpr Clock::duration MaxPacking = 2s;
-// Of chunks that are kept, in bytes.
+// The most bytes of compressed chunks that are kept.
 static constexpr uint64_t MaxCompressed = uint64_t(256) << 20;
-// For the local iceccd's first answer. A status waits for it; a link can
-// compile locally meanwhile.
+// How long the local iceccd's first answer may take. A status waits for it; a
+// link can compile locally meanwhile.
 static constexpr Clock::duration DaemonLimit = 15s, StatusDaemonLimit = 2500ms;
-// Small jobs that are accepted, for each that may ask for a node.
+// Small jobs that are accepted for each one that may ask for a node.
 static constexpr unsigned MaxInLine = 4;
 // Requests until the number of slots is known.
 static constexpr unsigned FirstRequests = 8;
 
-/// The platforms that there is an environment for.
+/// Returns the platforms that have an environment.
 static std::vector<std::string> platforms(const Settings &S,
                                           const std::vector<Worker> &Workers) {
   std::vector<std::string> Found;
@@ -90,7 +90,7 @@ Client::Opened Client::openSettings(const dtlto_host &Host,
 
 Client::Client(const dtlto_host &Host, const dtlto_session_params &Params,
                Opened O)
-    // There is a thread for each job that is taken.
+    // Each accepted job has a thread.
     : ThreadSession(Host, O.S.Off ? sdk::require<dtlto_local_codegen>(
                                         Host, DTLTO_EXT_LOCAL_CODEGEN)
                                         .slots
@@ -114,7 +114,7 @@ void Client::begin() {
   TheCluster->start([this] { publish(); });
 }
 
-/// Packing a worker takes a part of a second.
+/// Prepares the environments. Packing a worker takes a fraction of a second.
 void Client::prepare() {
   EnvironmentTable::List Found;
   std::string Error, Here = CompileJob().targetPlatform();
@@ -136,7 +136,7 @@ void Client::prepare() {
 }
 
 //===----------------------------------------------------------------------===//
-// What the linker asks for; on its thread
+// Requests of the linker, on its thread
 //===----------------------------------------------------------------------===//
 
 void Client::load(dtlto_load &Load) {
@@ -149,11 +149,11 @@ void Client::load(dtlto_load &Load) {
   Cluster::Numbers N = TheCluster->numbers();
   uint32_t Accepted = static_cast<uint32_t>(numJobs());
   std::lock_guard<std::mutex> Lock(Mutex);
-  // A slot that takes several jobs at a time counts as several slots, each of
-  // them slower: jobs of a batch run and end together.
+  // A slot that takes several jobs at a time counts as several slower slots:
+  // jobs of a batch run and end together.
   if (N.Known) {
     Load.slots = N.Slots * PerTrip;
-    // Jobs that began before we listened aren't in the scheduler's count.
+    // The scheduler's count lacks jobs that began before we listened.
     Load.free =
         std::min(N.Free, N.Slots - std::min(N.Slots, NumGranted)) * PerTrip;
     Load.workers = N.Nodes;
@@ -176,7 +176,7 @@ Client::status(std::chrono::milliseconds Limit) {
   }
   std::vector<sdk::Worker> All;
   std::string Error;
-  // Environments may hold anything.
+  // The user's environments may have any compiler.
   if (!TheCluster->report(Limit,
                           S.Environments.empty()
                               ? "dtlto-codegen, LLVM " + LlvmVersion
@@ -195,7 +195,7 @@ void Client::stop() {
     Preparer.join();
   }
   Nodes.tell();
-  // Explains a link that is no faster since the farm has no node.
+  // Explain a link that isn't faster because the farm has no node.
   if (!Nodes.isAnyDone() && NumBuiltHere)
     TheLog->note("icecream wanted all " + std::to_string(NumBuiltHere) +
                  " jobs that it was asked for to be compiled here; "
@@ -203,7 +203,7 @@ void Client::stop() {
 }
 
 //===----------------------------------------------------------------------===//
-// A job; on its thread
+// A job, on its thread
 //===----------------------------------------------------------------------===//
 
 dtlto::sdk::Result Client::run(const sdk::Job &Offer) {
@@ -211,7 +211,7 @@ dtlto::sdk::Result Client::run(const sdk::Job &Offer) {
     return Offer.compileHere();
   auto Owned = std::make_shared<Job>(Offer);
   Job &J = *Owned;
-  // It may still be called when the job has ended.
+  // The callback may still be called when the job has ended.
   Offer.onCancel([this, Owned] {
     {
       std::lock_guard<std::mutex> Lock(Mutex);
@@ -303,7 +303,7 @@ dtlto::sdk::Result Client::attemptInTurn(Job &J, bool IsFirst) {
   }
 }
 
-/// Gives up, if the session should end, once no job is at a node.
+/// Gives up if the session should end and no job is at a node.
 void Client::ended(const sdk::Job &Offer) {
   if (S.Off)
     return ThreadSession::ended(Offer);
@@ -323,7 +323,7 @@ void Client::refuted(uint64_t, const std::string &Worker, int32_t) {
   Nodes.refuted(Worker);
 }
 
-/// Remembers the module, which the linker may offer as another job.
+/// Remembers the module, which the linker may offer again as another job.
 void Client::tookTooLong(const Job &J, const std::string &Why) {
   std::lock_guard<std::mutex> Lock(Mutex);
   if (!J.Name.empty())
@@ -335,8 +335,8 @@ void Client::cannotGoOn(const std::string &Why) {
   TheEnd = Why;
 }
 
-/// Accepts as many jobs as there are slots, and a few; more, where they are
-/// small.
+/// Accepts as many jobs as there are slots, and a few more. Accepts a multiple
+/// of that if jobs are small.
 void Client::publish() {
   Cluster::Numbers N = TheCluster->numbers();
   bool Tell = false;
@@ -357,8 +357,8 @@ void Client::publish() {
     TheLine.setLimits(Capacity, Slots);
     if (PerTrip != 1)
       Capacity = std::min(Slots * PerTrip + Few, MaxInLine * S.MaxJobs);
-    // Free slots don't count: each client's jobs change them, which would look
-    // like progress of this link.
+    // Ignore free slots: every client's jobs change them, which would look like
+    // progress of this link.
     if (N.Known && (N.Nodes != Reported.Nodes || N.Slots != Reported.Slots ||
                     PerTrip != Before)) {
       Reported = N;

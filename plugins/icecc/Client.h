@@ -1,11 +1,11 @@
-//===- Client.h - Jobs, from the linker to the nodes and back - -*- C++ -*-===//
+//===- Client.h - Sends jobs to nodes and returns results -------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The life of a job, each on a thread of its own, from the SDK's pool:
+// The life of a job, which has its own thread from the SDK's pool:
 //
 //   asks the local iceccd for a node  -> granted, or "build it yourself"
 //   at the node: environment, bundle  -> running -> the object
@@ -15,15 +15,15 @@
 //   "build it yourself"               -> local code generation
 //
 // A module that has reached a limit once would reach it again. So it is not
-// sent out any more, even if the linker offers it a second time.
+// sent out again, even if the linker offers it a second time.
 //
-// RemoteJob.h has the messages to a node. The number of accepted jobs follows
-// the number of slots, as the scheduler reports or has granted them.
+// RemoteJob.h describes the messages to a node. The number of accepted jobs
+// follows the number of slots that the scheduler reports or has granted.
 //
-// Where jobs take less time than a trip (Batch.h), more are accepted than may
-// ask for nodes. The others wait in line, and a job that is granted a node
-// takes the next ones along, and hands the results to their threads. If a batch
-// fails as a whole, its jobs are done again one by one.
+// If jobs take less time than a trip (Batch.h), more are accepted than may ask
+// for nodes. The others wait in line. A job that is granted a node takes the
+// next ones along, and hands the results to their threads. If a batch fails as
+// a whole, its jobs are run again one by one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,8 +41,8 @@ class UseCSMsg;
 
 namespace dtlto::icecc {
 
-/// Whether a local iceccd answers, within about \p Limit. If not, \p Error
-/// names all places where one was looked for.
+/// Whether a local iceccd answers within about \p Limit. If not, \p Error names
+/// all places that were tried.
 bool haveDaemon(const Settings &S, Clock::duration Limit, std::string &Error);
 
 class Client : public sdk::ThreadSession {
@@ -66,28 +66,28 @@ private:
   struct Opened {
     Settings S;
     std::unique_ptr<Log> TheLog;
-    std::vector<Worker> Workers; // unless S has Environments
+    std::vector<Worker> Workers; // empty if S has Environments
   };
-  /// Reads the settings and reports what the user should know of them. Throws
-  /// sdk::Error where the plugin can't work.
+  /// Reads the settings and reports notable ones to the user. Throws sdk::Error
+  /// if the plugin can't work.
   static Opened openSettings(const dtlto_host &Host,
                              const dtlto_session_params &Params);
   Client(const dtlto_host &Host, const dtlto_session_params &Params, Opened O);
 
-  // On the job's thread.
+  // These run on the job's thread.
   enum class Retry { AtOnce, Later, Never, Alone };
-  /// Thrown where a try has failed: the reason, and when to try again.
+  /// Thrown if a try has failed: the reason, and when to try again.
   struct Failure {
     std::string Why;
     Retry Next = Retry::Never;
   };
-  /// One try.
+  /// Makes one try.
   sdk::Result attempt(Job &J);
-  /// The same, when it is this job's turn; or the result that another job's
-  /// trip has brought. Throws NoRoom where this machine has no descriptor and
-  /// no other job is at work.
+  /// Waits for this job's turn and calls attempt(), or returns the result that
+  /// another job's trip has brought. Throws NoRoom if this machine has no
+  /// descriptor and no other job is at work.
   sdk::Result attemptInTurn(Job &J, bool IsFirst);
-  /// The job has its place, and others may ask for theirs.
+  /// Records that the job has its place. Others may then ask for theirs.
   void settle(Job &J);
 
   // The parts of attempt() (Attempt.cpp).
@@ -101,7 +101,7 @@ private:
   sdk::Result conclude(Attempt &A, RemoteResult R);
   void learnPace(const Attempt &A, const RemoteResult &R, double Seconds);
   void bringAll(Attempt &A, RemoteResult R);
-  /// Returns the result of \p J, or throws, as \p O says.
+  /// Returns the result of \p J or throws Failure, depending on \p O.
   sdk::Result use(Job &J, Outcome O, const std::string &Node);
   sdk::Result buildHere(Job &J, Channel &Daemon, uint32_t GrantId);
 
@@ -111,7 +111,7 @@ private:
   void prepare();
   void publish();
 
-  const dtlto_local_codegen *const Codegen; // null: nothing is compiled here
+  const dtlto_local_codegen *const Codegen; // null: no local compiles
   const Settings S;
   const std::unique_ptr<Log> TheLog;
   const std::vector<Worker> Workers;
@@ -126,20 +126,20 @@ private:
 
   std::mutex Mutex; // guards what follows
   std::condition_variable Changed;
-  Cluster::Numbers Reported; // by loadChanged()
+  Cluster::Numbers Reported; // in the last loadChanged()
   bool GaveUp = false;
-  Line TheLine;                             // and Job's fields
+  Line TheLine;                             // guards Job's fields, too
   Pace ThePace;                             // of small jobs
-  unsigned PerTrip = 1;                     // of the jobs that came last
-  uint64_t LastCost = UINT64_MAX;           // of the job that came last
-  unsigned NumShared = 0;                   // in batches, but for their first
-  unsigned NumGranted = 0, MostGranted = 0; // at nodes, now and at best
-  unsigned NumHere = 0;                     // in local code generation
-  unsigned NumBuiltHere = 0;                // likewise, and done
+  unsigned PerTrip = 1;                     // jobs, at the last job's cost
+  uint64_t LastCost = UINT64_MAX;           // of the last job that arrived
+  unsigned NumShared = 0;                   // in batches, except their first
+  unsigned NumGranted = 0, MostGranted = 0; // at nodes: now, and at most
+  unsigned NumHere = 0;                     // being compiled locally
+  unsigned NumBuiltHere = 0;                // compiled locally
   bool MustBuildHere = false; // the last answer was "build it yourself"
   Clock::time_point LastGrant;
   std::map<std::string, std::string> TookTooLong; // reasons, by module
-  std::string TheEnd; // why the session should end; or empty
+  std::string TheEnd; // why the session should end, or empty
 
   std::thread Preparer;
 };

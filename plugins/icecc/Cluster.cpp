@@ -1,4 +1,4 @@
-//===- Cluster.cpp - What the scheduler reports of the nodes --------------===//
+//===- Cluster.cpp - What the scheduler reports on nodes ------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -23,22 +23,24 @@ using namespace std::chrono_literals;
 
 static constexpr uint16_t SchedulerPort = 8765;
 static constexpr Clock::duration ConnectLimit = 2500ms;
-// For a status: until the name is resolved and a scheduler answers.
+// How long a status waits until the name is resolved and a scheduler answers.
 static constexpr std::chrono::milliseconds StatusLimit = 3s;
-// Until a node accepts a connection: twice the system's time for a retry.
+// How long a node may take to accept a connection: twice the system's retry
+// time.
 static constexpr Clock::duration ProbeLimit = 2s;
-// libicecc collects answers for the whole of that time, in seconds. A short
-// link can't wait for long, and an answer may be late.
+// How long libicecc collects answers, in seconds. A short link can't wait for
+// long, and an answer may be late.
 static constexpr int DiscoverySeconds[] = {1, 2};
-// To connect to the scheduler that answered.
+// How long connecting to the scheduler that answered may take.
 static constexpr Clock::duration DiscoveryLimit = 30s;
-// A scheduler sends one message for each node.
+// How long to gather nodes: a scheduler sends one message for each.
 static constexpr Clock::duration Gathering = 20ms, MaxGathering = 200ms;
-// Until a scheduler answers a login. It delays less than a packet by 0.2 s.
+// How long a scheduler may take to answer a login. It delays messages
+// smaller than a packet by 0.2 s.
 static constexpr Clock::duration LoginLimit = 1s;
-// For the text port, which may be out of reach.
+// The limit for the text port, which may be unreachable.
 static constexpr Clock::duration MaxText = 3s;
-// Before a scheduler that was lost, or not found, is looked for again.
+// The pause before looking again for a scheduler that was lost or not found.
 static constexpr int PauseMs = 5000;
 
 Cluster::Cluster(const Settings &S, std::vector<std::string> Platforms)
@@ -47,25 +49,25 @@ Cluster::Cluster(const Settings &S, std::vector<std::string> Platforms)
 
 void Cluster::start(std::function<void()> TheChanged) {
   Changed = std::move(TheChanged);
-  // The linker's signals are for its own threads.
+  // The linker's own threads must get its signals.
   sigset_t All, Old;
   sigfillset(&All);
   pthread_sigmask(SIG_SETMASK, &All, &Old);
   std::shared_ptr<void> Unmask( // also if no thread can be started
       nullptr, [&](void *) { pthread_sigmask(SIG_SETMASK, &Old, nullptr); });
-  // It makes no calls after stop(), and plugins are never unloaded.
+  // The thread makes no calls after stop(), and plugins are never unloaded.
   std::thread([Self = shared_from_this()] { Self->run(); }).detach();
 }
 
 void Cluster::stop() {
   {
-    // Waits for a call that is under way.
+    // Wait for a call in progress.
     std::lock_guard<std::mutex> Lock(ChangedMutex);
     Changed = nullptr;
   }
   {
-    // The scheduler of icecream 1.4 uses a monitor after it has deleted it, and
-    // may crash, if the monitor hangs up while its login is handled.
+    // If a monitor hangs up while its login is handled, the scheduler of
+    // icecream 1.4 uses the monitor after deleting it, and may crash.
     std::unique_lock<std::mutex> Lock(Mutex);
     Stopping = true;
     GotAll.wait_for(Lock, LoginLimit, [&] { return !LoggingIn; });
@@ -79,8 +81,8 @@ void Cluster::changed() {
     Changed();
 }
 
-/// The numeric address of a host; empty, with \p Why, if it has none. May take
-/// long.
+/// Returns the numeric address of a host, or nothing with \p Why if it has
+/// none. May be slow.
 static std::string resolve(const std::string &Host, std::string &Why) {
   addrinfo Hints = {}, *Found = nullptr;
   Hints.ai_family = AF_INET;
@@ -125,7 +127,7 @@ std::unique_ptr<Channel> Cluster::findScheduler(std::string &Why) {
     std::unique_ptr<Channel> C;
     try {
       C = Channel::connect(Address, uint16_t(Port), ConnectLimit, Stop, Error);
-    } catch (const NoRoom &E) { // looked for again
+    } catch (const NoRoom &E) { // tried again later
       Error = E.what();
     }
     if (!C)
@@ -141,8 +143,8 @@ std::unique_ptr<Channel> Cluster::findScheduler(std::string &Why) {
   return nullptr;
 }
 
-/// libicecc asks the local networks and, when its time is up, connects to the
-/// best of those that answered.
+/// Lets libicecc ask the local networks. When its time is up, libicecc connects
+/// to the best scheduler that answered.
 std::unique_ptr<Channel> Cluster::discover(int Seconds) {
   DiscoverSched Discovery(NetName, Seconds);
   Clock::time_point End = Clock::now() + DiscoveryLimit;
@@ -150,7 +152,7 @@ std::unique_ptr<Channel> Cluster::discover(int Seconds) {
     bool TimeIsUp = Discovery.timed_out();
     if (MsgChannel *C = Discovery.try_get_scheduler())
       return Channel::adopt(C, Stop);
-    // It has one of these at a time.
+    // Only one of these is open at a time.
     int Answers = Discovery.listen_fd(), Connection = Discovery.connect_fd();
     if (Connection == -1 && (TimeIsUp || Answers == -1))
       return nullptr;
@@ -161,7 +163,7 @@ std::unique_ptr<Channel> Cluster::discover(int Seconds) {
   return nullptr;
 }
 
-/// False: it is too late.
+/// Returns false if the session is stopping.
 bool Cluster::beginLogin() {
   std::lock_guard<std::mutex> Lock(Mutex);
   LoggingIn = !Stopping;
@@ -237,7 +239,7 @@ void Cluster::handle(const Msg &M) {
     dtlto::parseNumber(Values["Load"], 0, 1000, N.LoadPermille);
     N.WhyNot = "";
     if (Values["NoRemote"] == "true")
-      // The scheduler reports no more.
+      // The scheduler does not report the reason.
       N.WhyNot = "its iceccd takes no jobs of others: --no-remote, or it isn't "
                  "root and has no CAP_SYS_CHROOT; see its log";
     else if (N.Slots == 0)
@@ -278,7 +280,7 @@ Cluster::Numbers Cluster::numbers() {
   return N;
 }
 
-/// With the lock: why report() knows no nodes after \p Waited.
+/// Returns why report() knows no nodes after \p Waited. Needs the lock.
 std::string Cluster::whyUnknown(std::chrono::milliseconds Waited) const {
   if (!Problem.empty())
     return Problem;
@@ -300,8 +302,8 @@ bool Cluster::report(std::chrono::milliseconds Limit,
   Clock::time_point Early = std::min(End, Clock::now() + StatusLimit);
   std::unique_lock<std::mutex> Lock(Mutex);
   auto IsDecided = [&] { return HasAll || !Problem.empty(); };
-  // A scheduler that has just accepted another client looks at us only after
-  // the next event.
+  // A scheduler that has just accepted another client handles us only after the
+  // next event.
   while (!IsDecided() && Clock::now() < Early) {
     GotAll.wait_until(Lock, std::min(Early, Clock::now() + 500ms), IsDecided);
     if (!IsDecided())

@@ -1,13 +1,13 @@
-//===- Cluster.h - What the scheduler reports of the nodes ------*- C++ -*-===//
+//===- Cluster.h - What the scheduler reports on nodes ----------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A scheduler reports each node, its slots, and the jobs that begin and end
-// there to monitors such as icemon. We listen in the same way, if we find a
-// scheduler; jobs themselves go through the local iceccd.
+// A scheduler reports each node, its slots, and the jobs that begin and end on
+// it to monitors such as icemon. This class listens like a monitor, if it finds
+// a scheduler. Jobs themselves go through the local iceccd.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,15 +26,15 @@ namespace dtlto::icecc {
 /// Any thread may use it.
 class Cluster : public std::enable_shared_from_this<Cluster> {
 public:
-  /// Looks for the scheduler that \p S names. Only nodes of one of \p Platforms
-  /// count.
+  /// Looks for the scheduler that \p S names. Only nodes whose platform is one
+  /// of \p Platforms count.
   Cluster(const Settings &S, std::vector<std::string> Platforms);
-  /// Begins to look, and to listen. Calls \p Changed, on another thread, when
-  /// numbers() would answer differently. Of a shared one, once.
+  /// Begins to look and to listen. Calls \p Changed on another thread when the
+  /// result of numbers() changes. Must be called once, on a shared object.
   void start(std::function<void()> Changed);
-  /// Afterwards, \p Changed isn't called any more. Waits for a second at most:
-  /// until a scheduler has answered a login that is on its way. Not for the
-  /// look up of a name, which can take long, and can't be ended.
+  /// Afterwards, \p Changed isn't called any more. Waits at most a second,
+  /// until a scheduler has answered a pending login. Doesn't wait for the
+  /// lookup of a name, which can be slow and can't be interrupted.
   void stop();
 
   struct Numbers {
@@ -42,17 +42,17 @@ public:
     uint32_t Nodes = 0, Slots = 0, Free = 0;
   };
   Numbers numbers();
-  /// All nodes, by name; those that take none of our jobs with the reason.
-  /// \p Compiler is what the others compile with. Waits for the scheduler, and
-  /// for what only its text port tells: how many jobs a node has, and its port,
-  /// which is tried; for at most \p Limit. False, with one line in \p Error, if
-  /// there is no scheduler.
+  /// Lists all nodes by name; those that take none of our jobs with the reason.
+  /// \p Compiler is what the others compile with. Waits at most \p Limit for
+  /// the scheduler, and for what only its text port reports: a node's number of
+  /// jobs, and its port, which is probed. Returns false with one line in \p
+  /// Error if there is no scheduler.
   bool report(std::chrono::milliseconds Limit, const std::string &Compiler,
               std::vector<sdk::Worker> &Nodes, std::string &Error);
-  /// The name of the node at an address, or the address if that isn't known.
+  /// Returns the name of the node at an address, or the address if unknown.
   std::string nodeName(const std::string &Address, uint32_t Port);
 
-  /// Takes a message of the scheduler's.
+  /// Handles a message of the scheduler.
   void handle(const Msg &M);
 
 private:
@@ -74,18 +74,18 @@ private:
   struct Node {
     std::string Name, Address;
     uint32_t Slots = 0, LoadPermille = UINT32_MAX;
-    std::string WhyNot; // it is of no use to us; empty: it is
+    std::string WhyNot; // why it takes none of our jobs, or empty
     bool usable() const { return WhyNot.empty(); }
   };
   bool Stopping = false;
-  bool LoggingIn = false; // and the scheduler hasn't answered
+  bool LoggingIn = false; // the scheduler hasn't answered yet
   bool Connected = false;
-  bool HasAll = false;     // the scheduler has reported all nodes that it knew
-  bool IsResolved = false; // Scheduler's name
-  std::string Problem;     // why there is no connection to a scheduler
-  sockaddr_in SchedulerAt = {};   // where it was found; AF_INET, if it was
-  std::condition_variable GotAll; // or the scheduler is lost
-  std::map<uint32_t, Node> Nodes; // by the scheduler's number
+  bool HasAll = false;          // the scheduler has reported all nodes it knew
+  bool IsResolved = false;      // the name of Scheduler
+  std::string Problem;          // why there is no connection to a scheduler
+  sockaddr_in SchedulerAt = {}; // AF_INET once it was found
+  std::condition_variable GotAll;       // or the scheduler was lost
+  std::map<uint32_t, Node> Nodes;       // by the scheduler's number
   std::map<uint32_t, uint32_t> Running; // job -> node
 };
 

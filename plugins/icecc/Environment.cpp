@@ -1,4 +1,4 @@
-//===- Environment.cpp - The compiler that nodes are sent -----------------===//
+//===- Environment.cpp - The compiler to send to nodes --------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -26,12 +26,12 @@ using namespace dtlto;
 using namespace dtlto::icecc;
 namespace fs = std::filesystem;
 
-// To be raised with any change of what a worker's tarball looks like.
+// Must be increased when the layout of a worker's tarball changes.
 static constexpr unsigned Layout = 1;
-// Entries of the cache that were not used for so long are removed.
+// Entries of the cache that were not used for this time are removed.
 static constexpr auto MaxAge = std::chrono::hours(14 * 24);
 static constexpr size_t HeadSize = 1024;
-// After so many bytes, check whether the work was stopped.
+// How many bytes to process between checks whether the work was stopped.
 static constexpr size_t Step = size_t(1) << 20;
 
 //===----------------------------------------------------------------------===//
@@ -42,8 +42,8 @@ static Descriptor openFile(const std::string &Path) {
   return Descriptor(::open(Path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
 }
 
-/// Reads \p File, which openFile() has returned for \p Path with errno. Null,
-/// with an empty \p Error, if \p Stop is set meanwhile.
+/// Reads \p File, which openFile() has returned for \p Path with errno. Returns
+/// null, with an empty \p Error, if \p Stop is set meanwhile.
 static Tarball readFile(const Descriptor &File, const std::string &Path,
                         const std::atomic<bool> *Stop, std::string &Error) {
   auto Fail = [&] {
@@ -63,14 +63,14 @@ static Tarball readFile(const Descriptor &File, const std::string &Path,
     if (N > 0)
       Have += static_cast<size_t>(N);
     else if (N == 0)
-      errno = EIO; // the file shrinks
+      errno = EIO; // the file has shrunk
     if (N == 0 || (N < 0 && errno != EINTR))
       return Fail();
   }
   return Bytes;
 }
 
-/// Writes all of the file or none of it: other links look for the same file.
+/// Writes the file atomically: other links look for the same file.
 static bool writeFile(const std::string &Path,
                       const std::vector<unsigned char> &Bytes) {
   std::string Temp = Path + ".XXXXXX";
@@ -121,7 +121,7 @@ public:
       : A(archive_write_new()), Entry(archive_entry_new()), Stop(Stop) {
     archive_write_set_format_ustar(A);
     Ok = archive_write_add_filter_zstd(A) == ARCHIVE_OK;
-    // Blocks of no fixed size: the tarball has no padding.
+    // No fixed block size, so that the tarball has no padding.
     archive_write_set_bytes_per_block(A, 0);
     Ok = Ok &&
          archive_write_open(A, &Out, nullptr, append, nullptr) == ARCHIVE_OK;
@@ -197,7 +197,7 @@ Tarball dtlto::icecc::packWorker(const char *Worker, size_t Size,
 // Workers
 //===----------------------------------------------------------------------===//
 
-// Those that icecream and ELF have names for, and that have 64 bits.
+// 64-bit platforms that both icecream and ELF have names for.
 static constexpr struct {
   const char *Name;
   unsigned Machine, ByteOrder;
@@ -210,8 +210,9 @@ static constexpr struct {
 static constexpr unsigned NativeOrder =
     __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
 
-/// The platform of the static program that begins with these bytes. Empty, with
-/// \p Why, if the program can't be a worker: nodes have no dynamic linker.
+/// Returns the platform of the static program that begins with these bytes.
+/// Returns nothing, with \p Why, if the program can't be a worker: nodes have
+/// no dynamic linker.
 static std::string platformOf(const unsigned char *Bytes, size_t Size,
                               std::string &Why) {
   Elf64_Ehdr Head;
@@ -284,7 +285,8 @@ std::vector<Worker> dtlto::icecc::findWorkers(const std::string &File,
 // The cache
 //===----------------------------------------------------------------------===//
 
-/// Identifies the worker's file; the beginning of the entry's name.
+/// Returns what identifies the worker's file, the beginning of the entry's
+/// name.
 static std::string entryKey(const struct stat &S) {
   std::string Key = "worker" + std::to_string(Layout);
   for (uint64_t N :
@@ -297,8 +299,8 @@ static std::string entryKey(const struct stat &S) {
 
 static constexpr char Suffix[] = ".tar.zst";
 
-/// The digest in the name of an entry that begins with \p Key; empty if there
-/// is no such entry.
+/// Returns the digest in the name of an entry that begins with \p Key, or
+/// nothing if there is no such entry.
 static std::string findEntry(const std::string &Folder,
                              const std::string &Key) {
   std::error_code EC;
@@ -363,7 +365,7 @@ Environment::ofWorker(const std::string &Worker, const std::string &CacheFolder,
   }
   if (E->Opened.isOpen()) {
     E->Head = readHead(E->Opened);
-    ::futimens(E->Opened.get(), nullptr); // it is in use
+    ::futimens(E->Opened.get(), nullptr); // mark it as used
     return E;
   }
   E->Bytes = packWorkerFile(Worker, Stop, Error);
@@ -376,7 +378,7 @@ Environment::ofWorker(const std::string &Worker, const std::string &CacheFolder,
     return E;
   std::error_code EC;
   fs::create_directories(CacheFolder, EC);
-  // A cache that can't be written to only costs time.
+  // A cache that can't be written only costs time.
   if (writeFile(E->File, *E->Bytes))
     removeOldEntries(CacheFolder);
   return E;

@@ -1,13 +1,13 @@
-//===- Environment.h - The compiler that nodes are sent ------- -*- C++ -*-===//
+//===- Environment.h - The compiler to send to nodes ------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// icecream takes the compiler from a tarball, the environment, which the client
-// sends to each node once; nodes keep it under its name. Ours contains one
-// static program, the worker, under the names that icecream looks for:
+// icecream takes the compiler from a tarball, the environment. The client sends
+// it to each node once, and nodes keep it under its name. Ours contains one
+// static program, the worker, under the names that icecream expects:
 //
 //   usr/bin/clang         the worker
 //   usr/bin/gcc, g++, as  symbolic links to it (hard links break on nodes)
@@ -15,7 +15,8 @@
 //
 // The environment's name ends in the SHA-256 of its bytes, so that a node never
 // confuses two workers. The user's cache keeps it. A cluster may have nodes of
-// several platforms: each has a worker, and so an environment, of its own.
+// several platforms: each platform has its own worker, and so its own
+// environment.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,28 +39,28 @@ using Tarball = std::shared_ptr<const std::vector<unsigned char>>;
 class Environment {
 public:
   /// Packs \p Worker, or finds the result in \p CacheFolder (empty: no cache).
-  /// Null, with one line in \p Error, if that fails. Null, without \p Error,
-  /// once \p Stop (null: never) is set.
+  /// Returns null with one line in \p Error on failure, and without \p Error
+  /// once \p Stop is set (null: never).
   static std::unique_ptr<Environment> ofWorker(const std::string &Worker,
                                                const std::string &CacheFolder,
                                                const std::string &Platform,
                                                const std::atomic<bool> *Stop,
                                                std::string &Error);
-  /// One that the user has made: \p File, named as icecc names it.
+  /// Opens one that the user has made: \p File, named as icecc names it.
   static std::unique_ptr<Environment> ofFile(const std::string &File,
                                              const std::string &Platform,
                                              std::string &Error);
   Environment(const Environment &) = delete;
 
   const std::string &name() const { return Name; }
-  /// As `uname -m` has it.
+  /// As `uname -m` prints it.
   const std::string &platform() const { return Platform; }
-  /// NODE_FEATURE_ENV_...: what a node needs to unpack it.
+  /// NODE_FEATURE_ENV_...: the features that a node needs to unpack it.
   unsigned features() const { return Features; }
-  /// The first of its bytes, at once; not checked yet.
+  /// The first bytes, without delay. They aren't verified yet.
   std::string_view head() const { return Head; }
-  /// Its bytes. Null, with one line in \p Error, if they can't be read any
-  /// more.
+  /// Returns the bytes. Returns null with one line in \p Error if they can't be
+  /// read any more.
   Tarball bytes(std::string &Error);
 
 private:
@@ -68,13 +69,13 @@ private:
   std::string Name, Platform, File, Worker, Head;
   unsigned Features = 0;
   std::mutex Mutex; // guards what follows
-  // The file, until it is read: a job that was granted a node doesn't have to
-  // wait for a descriptor.
+  // The open file, until it is read. So a job that was granted a node doesn't
+  // have to wait for a descriptor.
   Descriptor Opened;
   Tarball Bytes; // null until bytes() is called
 };
 
-/// The tarball for a worker's bytes: the same bytes each time. \p Stop as
+/// Returns the tarball for a worker's bytes, always the same bytes. \p Stop as
 /// above.
 Tarball packWorker(const char *Worker, size_t Size,
                    const std::atomic<bool> *Stop, std::string &Error);
@@ -86,8 +87,8 @@ struct Worker {
 };
 
 /// Finds the worker \p File, and those for other platforms next to it: \p
-/// File-aarch64 and so on, which must be for the platform of their name. Empty,
-/// with one line in \p Error, if one of them isn't a static program.
+/// File-aarch64 and so on, which must be built for the platform in their name.
+/// Returns nothing, with one line in \p Error, if one isn't a static program.
 std::vector<Worker> findWorkers(const std::string &File, std::string &Error);
 
 } // namespace dtlto::icecc

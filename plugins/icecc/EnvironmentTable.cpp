@@ -38,7 +38,7 @@ void EnvironmentTable::waitFor(Clock::duration Limit) {
 
 bool EnvironmentTable::mustSend(const std::string &Node, const Interrupt &I) {
   std::unique_lock<std::mutex> Lock(Mutex);
-  // The sender has limits, and calls sent() in any case.
+  // The sender has time limits, and always calls sent().
   Changed.wait(Lock, [&] {
     auto It = Nodes.find(Node);
     return I.raised() || It == Nodes.end() || It->second;

@@ -15,25 +15,25 @@
 
 namespace dtlto::icecc {
 
-/// Any thread may use it.
+/// Any thread.
 class EnvironmentTable {
 public:
   using List = std::vector<std::unique_ptr<Environment>>;
 
-  /// Ends the wait of get(). With an empty list, \p Error is the reason.
+  /// Ends the wait of get(). If \p Found is empty, \p Error is the reason.
   void set(List Found, std::string Error);
-  /// Waits until set(). Null, with \p Error, if there are no environments or
-  /// \p I is raised.
+  /// Waits for set(). Returns null with \p Error if there are no environments
+  /// or \p I is raised.
   const List *get(const Interrupt &I, std::string &Error);
-  /// Waits until set(), but for no longer than \p Limit.
+  /// Waits for set(), but at most \p Limit.
   void waitFor(Clock::duration Limit);
 
-  /// For a node without an environment, as the scheduler knows it. Another job
-  /// of this link may have sent it meanwhile; waits while one sends it. True:
-  /// the caller must send it, and then call sent().
+  /// For a node that has no environment according to the scheduler. Waits while
+  /// another job of this link sends it. Returns true if the caller must send
+  /// it, and then call sent().
   bool mustSend(const std::string &Node, const Interrupt &I);
   void sent(const std::string &Node, bool Good);
-  /// A job failed at the node; the environment may be the reason.
+  /// Records that a job failed at the node, perhaps due to the environment.
   void distrust(const std::string &Node);
   /// Wakes all waits, which check their conditions again.
   void wake();

@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // An icecream client in the linker's process. Jobs go from memory through the
-// local iceccd's scheduler to a node, and objects come back into memory;
-// nothing is installed there but icecream. The compiler is our worker, which
-// nodes are sent once. README.md is for users; Client.h and RemoteJob.h have
-// how it moves.
+// local iceccd's scheduler to a node, and objects come back into memory. Nodes
+// only need icecream. The compiler is our worker, which is sent to each node
+// once. README.md is for users. Client.h and RemoteJob.h describe the life of a
+// job.
 //
 //===----------------------------------------------------------------------===//
 

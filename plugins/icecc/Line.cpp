@@ -11,8 +11,8 @@
 using namespace dtlto::icecc;
 using namespace std::chrono_literals;
 
-// After this machine had no room for a connection, the number of jobs is raised
-// by one so often.
+// How often the number of jobs is raised by one after this machine had no room
+// for a connection.
 static constexpr Clock::duration RoomPause = 1s;
 
 void Line::admit() {
@@ -76,7 +76,7 @@ bool Line::reduce(unsigned Max) {
 }
 
 size_t Line::share() const {
-  // All slots share the line, without the jobs that can soon have a request of
+  // All slots share the line, except the jobs that can soon have a request of
   // their own.
   size_t Open = most() - std::min(most(), NumTrying);
   return 1 + (Waiting.size() - std::min(Waiting.size(), Open)) /

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Each job that asks for a node has a connection to the local iceccd, which all
-// links share. The first nodes may also lack the environment, which all get
-// over this machine's network. So only a few jobs ask at first, and one more
-// after each success.
+// links share. The first nodes may also lack the environment, which all of them
+// receive over this machine's network. So only a few jobs ask at first, and one
+// more after each success.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +26,7 @@ namespace dtlto::icecc {
 
 struct Trip;
 
-/// A job of the linker's, until it has its result.
+/// A job of the linker, until it has its result.
 struct Job {
   explicit Job(const sdk::Job &Offer)
       : Offer(Offer), Name(Offer.name()),
@@ -37,10 +37,10 @@ struct Job {
   Interrupt Stop; // raised: cancelled
   // Guarded by the client's lock.
   std::condition_variable Wake;
-  bool MayShare = true;   // be in a batch
+  bool MayShare = true;   // it may be in a batch
   bool MayTry = false;    // it is no longer in line
   bool Settled = false;   // at a node, or in the linker
-  Trip *OnTrip = nullptr; // the batch that it is in
+  Trip *OnTrip = nullptr; // its batch
   /// A result that another job's trip has brought.
   struct Delivery {
     Outcome What;
@@ -49,54 +49,54 @@ struct Job {
   std::optional<Delivery> FromTrip;
 };
 
-/// Of a batch.
+/// The state of a batch.
 struct Trip {
   size_t NumNeeded = 0; // jobs that were not cancelled
   Interrupt Stop;       // raised when all were
 };
 
-/// Lets jobs try, in order, as many as there is room for. All functions need
-/// the client's lock.
+/// Lets jobs try, in order, as many at a time as there is room for. All
+/// functions need the client's lock.
 class Line {
 public:
-  /// Sets Job::MayTry when it is the job's turn. \p IsNew: others have waited
-  /// longer.
+  /// Sets Job::MayTry when it is the job's turn. If not \p IsNew, the job goes
+  /// before the others.
   void enter(Job &J, bool IsNew);
-  /// Takes a job out that will not try.
+  /// Removes a job that will not try.
   void leave(Job &J);
-  /// The job that tries has its place; others may ask for theirs.
+  /// Records that the job has its place; others may ask for theirs.
   void settle(Job &J);
-  /// The job has tried.
+  /// Records that the job has tried.
   void tried(Job &J);
 
-  /// How many jobs may ask the cluster, and how many slots it has.
+  /// Sets how many jobs may ask the cluster, and how many slots it has.
   void setLimits(unsigned Requests, unsigned Slots);
-  /// This machine had no descriptor for one more connection when \p Max were
-  /// allowed. Returns whether that is the first time.
+  /// Records that this machine had no descriptor for another connection when \p
+  /// Max were allowed. Returns whether this is the first time.
   bool reduce(unsigned Max);
   /// How many connections this machine has room for.
   unsigned maxTrying() const { return MaxTrying; }
 
-  /// The next, or null.
+  /// Returns the next job, or null.
   Job *next() const { return Waiting.empty() ? nullptr : Waiting.front(); }
-  /// How many of the waiting jobs one slot should take.
+  /// Returns how many of the waiting jobs one slot should take.
   size_t share() const;
 
 private:
   void admit();
   unsigned most() const { return std::min(MaxTrying, MaxRequests); }
 
-  /// So many that aren't settled may try.
+  /// How many jobs that aren't settled may try.
   static constexpr unsigned FirstWindow = 2, MaxWindow = 32;
 
   std::deque<Job *> Waiting;
   unsigned NumTrying = 0;
   unsigned NumSettled = 0; // of these
   unsigned Window = FirstWindow;
-  unsigned MaxTrying = UINT_MAX; // this machine has room for no more
+  unsigned MaxTrying = UINT_MAX; // this machine's limit
   Clock::time_point MaxTryingSet;
-  unsigned MaxRequests = 0; // the cluster's others need room
-  unsigned NumSlots = 0;    // at nodes, as far as is known
+  unsigned MaxRequests = 0; // the cluster's limit
+  unsigned NumSlots = 0;    // at nodes, as far as known
 };
 
 } // namespace dtlto::icecc

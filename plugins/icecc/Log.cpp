@@ -1,4 +1,4 @@
-//===- Log.cpp - The plugin's messages, and libicecc's --------------------===//
+//===- Log.cpp - Messages of the plugin and libicecc ----------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,12 +16,12 @@
 using namespace dtlto::icecc;
 
 //===----------------------------------------------------------------------===//
-// What libicecc says
+// Messages of libicecc
 //===----------------------------------------------------------------------===//
 
-// libicecc writes to global streams, from all threads at once, and a thread of
-// ours may outlive the session. So these live for ever, keep a line for each
-// thread, and write whole lines only.
+// libicecc writes to global streams from all threads at once, and a thread of
+// ours may outlive the session. So these streams are never destroyed, keep a
+// line for each thread, and write only whole lines.
 
 static std::atomic<int> LibraryFd{-1}; // -1: nowhere
 
@@ -42,7 +42,7 @@ class LineBuffer : public std::streambuf {
     Line.append(Text, static_cast<size_t>(Size));
     size_t End = Line.rfind('\n');
     if (End != std::string::npos) {
-      // There may be the scheduler's and nodes' words in it.
+      // The line may contain text of the scheduler or of nodes.
       for (char &C : Line)
         if (C != '\n' && (static_cast<unsigned char>(C) < 0x20 || C == 0x7f))
           C = '?';
@@ -61,7 +61,8 @@ static void setLibraryLog(int Fd, Verbosity Level) {
   auto At = [&](Verbosity Least) {
     return Fd != -1 && Level >= Least ? Shown : Silent;
   };
-  // setup_debug() would do this, but it takes the linker's SIGHUP.
+  // setup_debug() would do this, but it replaces the linker's handler of
+  // SIGHUP.
   logfile_error = At(Verbosity::Errors);
   logfile_warning = At(Verbosity::Warnings);
   logfile_info = At(Verbosity::Info);
@@ -69,7 +70,7 @@ static void setLibraryLog(int Fd, Verbosity Level) {
 }
 
 //===----------------------------------------------------------------------===//
-// What we say
+// Messages of the plugin
 //===----------------------------------------------------------------------===//
 
 Log::~Log() {

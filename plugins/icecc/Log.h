@@ -1,15 +1,15 @@
-//===- Log.h - The plugin's messages, and libicecc's ---------- -*- C++ -*-===//
+//===- Log.h - Messages of the plugin and libicecc --------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Where a message goes. With ICECC_LOGFILE, warnings and notes go to that file
-// instead of the linker's output; errors go to both. Debugging messages go to
-// the linker's --verbose, and with ICECC_DEBUG to the file or, without one, to
-// the linker's output as notes. What libicecc says is shown as icecc shows it:
-// in the file, or on standard error if only ICECC_DEBUG is set.
+// With ICECC_LOGFILE, warnings and notes go to that file instead of the
+// linker's output; errors go to both. Debugging messages go to the linker's
+// --verbose output. With ICECC_DEBUG, they also go to the file or, without one,
+// to the linker's output as notes. Messages of libicecc go where icecc writes
+// them: to the file, or to standard error if only ICECC_DEBUG is set.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,7 @@
 
 namespace dtlto::icecc {
 
-/// ICECC_DEBUG, as icecc has it: each shows what is above it as well.
+/// The levels of ICECC_DEBUG, as in icecc. Each includes those before it.
 enum class Verbosity { Errors, Warnings, Info, Debug };
 
 class Log : public MessageLog {
@@ -29,9 +29,9 @@ public:
       : MessageLog(Host, "icecc", "ICECC_LOGFILE") {}
   ~Log();
 
-  /// Begins to append to \p File (empty: none), and lets libicecc speak no
-  /// louder than \p Level; not at all, with no file and \p Level Errors.
-  /// Returns false with \p Error if the file can't be opened.
+  /// Begins to append to \p File (empty: none), and lets libicecc log up to \p
+  /// Level. libicecc logs nothing without a file at \p Level Errors. Returns
+  /// false with \p Error if the file can't be opened.
   bool open(const std::string &File, Verbosity Level, std::string &Error);
 };
 

@@ -14,8 +14,8 @@ using namespace dtlto::icecc;
 namespace {
 
 // A channel that has failed reads the other side's last words, and has a mark
-// meanwhile, so that it doesn't begin again. A channel that always has the mark
-// reads none. The mark is private, but an explicit instantiation may name it.
+// meanwhile to prevent recursion. A channel that always has the mark reads
+// none. The mark is private, but an explicit instantiation may name it.
 template <bool MsgChannel::*Mark> struct Marked {
   friend void mark(MsgChannel &C) { C.*Mark = true; }
 };
@@ -30,8 +30,8 @@ struct OwnChannel : MsgChannel {
   bool agree() { return wait_for_protocol(); }
 };
 
-/// A channel's buffers. A derived class may name these members; no object of it
-/// is ever made.
+/// Access to a channel's buffers. A derived class may name these members; it is
+/// never instantiated.
 struct Buffers : MsgChannel {
   static size_t messageSize(const MsgChannel &C) {
     return C.*&Buffers::inmsglen;
@@ -40,7 +40,7 @@ struct Buffers : MsgChannel {
     return reinterpret_cast<const unsigned char *>(C.*&Buffers::inbuf +
                                                    C.*&Buffers::intogo);
   }
-  /// Puts a NUL after all that has come.
+  /// Puts a NUL after all bytes that have arrived.
   static void terminate(MsgChannel &C) {
     char *&Data = C.*&Buffers::inbuf;
     size_t &Size = C.*&Buffers::inbuflen, Used = C.*&Buffers::inofs;
@@ -54,7 +54,7 @@ struct Buffers : MsgChannel {
     Data[Used] = 0;
   }
 
-  // A message is put together at the end of the channel's buffer, and sent from
+  // A message is assembled at the end of the channel's buffer, and sent from
   // there as a whole.
   static size_t writeEnd(const MsgChannel &C) { return C.*&Buffers::msgtogo; }
   static std::vector<uint8_t> since(const MsgChannel &C, size_t Begin) {
@@ -71,7 +71,7 @@ struct Buffers : MsgChannel {
 std::unique_ptr<MsgChannel> dtlto::icecc::openChannel(int Socket,
                                                       const void *Address,
                                                       unsigned AddressSize) {
-  // It only reads the address.
+  // The constructor only reads the address.
   auto *To = static_cast<sockaddr *>(const_cast<void *>(Address));
   auto C = std::make_unique<OwnChannel>(Socket, To, AddressSize);
   if (!C->agree())
@@ -82,15 +82,15 @@ std::unique_ptr<MsgChannel> dtlto::icecc::openChannel(int Socket,
 void dtlto::icecc::readOnlyWhenAsked(MsgChannel &C) { mark(C); }
 
 bool dtlto::icecc::mayRead(MsgChannel &C) {
-  // The type would be that of what comes next.
+  // The type would be read from the bytes of the next message.
   if (Buffers::messageSize(C) < 4)
     return false;
   const unsigned char *Bytes = Buffers::message(C);
   uint32_t Type =
       uint32_t(Bytes[0]) << 24 | Bytes[1] << 16 | Bytes[2] << 8 | Bytes[3];
   switch (Type) {
-  // They have lists, whose size in the message libicecc allocates. Only daemons
-  // and schedulers receive them.
+  // These have lists, and libicecc allocates the size that the message states.
+  // Only daemons and schedulers receive them.
   case M_GET_CS:
   case M_COMPILE_FILE:
   case M_GET_NATIVE_ENV:
@@ -108,9 +108,9 @@ bool dtlto::icecc::mayRead(MsgChannel &C) {
   return true;
 }
 
-/// libicecc has no function that writes bytes which are compressed already. So
-/// what it writes the first time is copied from its buffer, and written there
-/// the next time, whatever its format is.
+/// libicecc has no function that writes compressed bytes. So what it writes the
+/// first time is copied from its buffer, and appended to the buffer the next
+/// time, whatever its format is.
 void KeptChunk::send_to_channel(MsgChannel *C) const {
   Msg::send_to_channel(C);
   bool Written = false;

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// libicecc trusts what it reads, even if that leads past the end of its buffer,
-// or takes all memory. So it is given no such message. Nor may it read on its
-// own account: by default it looks for the other side's last words when a send
-// has failed, and in what is left of a message that it can't read.
+// libicecc trusts what it reads, even if that leads past the end of its buffer
+// or takes all memory. So it must not get such messages. Nor may it read on its
+// own: by default it looks for the other side's last words after a failed send,
+// and in the rest of a message that it can't read.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,23 +20,23 @@
 
 namespace dtlto::icecc {
 
-/// As Service::createChannel(), but it reads messages only when it is asked to.
-/// Null if the other side agrees on no version; \p Socket is closed then.
+/// Like Service::createChannel(), but the channel reads messages only when
+/// asked to. Returns null if no version is agreed on; \p Socket is closed then.
 std::unique_ptr<MsgChannel> openChannel(int Socket, const void *Address,
                                         unsigned AddressSize);
 
-/// The same for a channel of libicecc's own making, from now on.
+/// Makes a channel that libicecc has created do the same from now on.
 void readOnlyWhenAsked(MsgChannel &C);
 
-/// Whether libicecc may read the message that is there as a whole.
+/// Whether libicecc may read the complete message that has arrived.
 bool mayRead(MsgChannel &C);
 
-/// What FileChunkMsg sends, but compressed only the first time that these bytes
-/// are sent with a protocol.
+/// Sends the same bytes as FileChunkMsg, but compresses them only the first
+/// time that they are sent with a protocol.
 class KeptChunk : public Msg {
 public:
-  /// Borrows \p Size bytes, at most a megabyte, at \p Data: the address that
-  /// they have in all jobs, under which they are kept in \p Kept.
+  /// Borrows \p Size bytes, at most a megabyte, at \p Data. The address is the
+  /// same in all jobs, and identifies the bytes in \p Kept.
   KeptChunk(const void *Data, size_t Size, ByteCache &Kept)
       : Msg(M_FILE_CHUNK), Data(Data), Size(Size), Kept(Kept) {}
 

@@ -1,4 +1,4 @@
-//===- NodeRecord.cpp - What a link has learnt of the nodes ---------------===//
+//===- NodeRecord.cpp - What a link has learned about nodes ---------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -9,14 +9,15 @@
 
 using namespace dtlto::icecc;
 
-// A node gets no more jobs after the linker has refuted so many results.
+// A node gets no more jobs after the linker has refuted this many results.
 static constexpr unsigned MaxRefuted = 2;
-// The same for so many wrong ones in a row, if another node has good ones.
+// The same after this many wrong results in a row, if another node has good
+// ones.
 static constexpr unsigned MaxWrong = 3;
-// Of all nodes: give up.
+// After this many wrong results of all nodes in a row, the plugin gives up.
 static constexpr unsigned MaxAllWrong = 8;
-// A link leaves a node out after so many failed connections in a row, if there
-// is another node.
+// A link leaves a node out after this many failed connections in a row, if
+// there is another node.
 static constexpr unsigned MaxUnreachable = 2;
 
 void NodeRecord::granted(const std::string &Address) {

@@ -1,4 +1,4 @@
-//===- NodeRecord.h - What a link has learnt of the nodes -------*- C++ -*-===//
+//===- NodeRecord.h - What a link has learned about nodes -------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,34 +15,34 @@
 
 namespace dtlto::icecc {
 
-/// Counts good and wrong results and failed connections, warns of them, and
-/// tells which nodes to avoid. Any thread.
+/// Counts good and wrong results and failed connections, warns about them, and
+/// decides which nodes to avoid. Any thread.
 class NodeRecord {
 public:
   explicit NodeRecord(MessageLog &TheLog) : TheLog(TheLog) {}
 
-  /// A job is sent to the node at \p Address.
+  /// Records that a job is sent to the node at \p Address.
   void granted(const std::string &Address);
   size_t numSeen() const;
-  /// \p Node has compiled a job.
+  /// Records that \p Node has compiled a job.
   void done(const std::string &Node);
   bool isAnyDone() const;
-  /// The linker has found a result of \p Node to be wrong.
+  /// Records that the linker has refuted a result of \p Node.
   void refuted(const std::string &Node);
   /// Detects nodes, or a whole cluster, whose results are all wrong.
   void countWrong(const std::string &Node, const RemoteResult &R);
-  /// Detects nodes that can't be connected to, as behind a firewall.
+  /// Detects nodes that can't be connected to, such as behind a firewall.
   void countUnreachable(const std::string &Address, const std::string &Node,
                         const Outcome &O);
 
-  /// Whether results of \p Node are wrong, and another node should be used.
+  /// Whether results of \p Node are wrong and another node should be used.
   bool isWrong(const std::string &Node) const;
-  /// If results of all nodes are wrong, the message; otherwise empty.
+  /// Returns the message if results of all nodes are wrong, otherwise nothing.
   std::string allWrong() const;
-  /// Whether the node can't be reached from this machine, and others may be.
+  /// Whether the node can't be reached from this machine while others may be.
   bool isLeftOut(const std::string &Address, const Cluster::Numbers &N) const;
 
-  /// Reports what wasn't reported yet. At the end of the link.
+  /// Reports what wasn't reported yet. Called at the end of the link.
   void tell() const;
 
 private:

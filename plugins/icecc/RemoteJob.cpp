@@ -16,22 +16,22 @@
 using namespace dtlto::icecc;
 using namespace std::chrono_literals;
 
-// The system asks three times in that time.
+// The system tries three times within this limit.
 static constexpr Clock::duration ConnectLimit = 5s;
-// After so long without a connection, a node counts as unreachable, even if the
-// job is cancelled.
+// After this time without a connection, a node counts as unreachable, even if
+// the job is cancelled.
 static constexpr Clock::duration MaxConnect = 2s;
-// As icecc has it.
+// As in icecc.
 static constexpr Clock::duration VerifyLimit = 60s;
-// To send an environment. After 120 s the scheduler removes the node as broken,
-// with all its jobs.
+// The limit for sending an environment. After 120 s the scheduler removes the
+// node as broken, with all its jobs.
 static constexpr std::chrono::seconds EnvironmentLimit = 100s;
 // Nodes refuse messages above a megabyte, and small ones are slow on a busy
 // node. Each connection keeps a buffer of its largest message.
 static constexpr size_t ChunkSize = 250000;
-// A separate message costs about as much as compressing so many bytes.
+// A separate message costs about as much as compressing this many bytes.
 static constexpr size_t MinShared = 16 << 10;
-// A job that makes progress is reported so often.
+// How often a job that makes progress is reported.
 static constexpr Clock::duration ReportPeriod = 5s;
 
 static Outcome nodeFailed(std::string Why) {
@@ -40,21 +40,21 @@ static Outcome nodeFailed(std::string Why) {
   return O;
 }
 
-/// As \p Conn failed in its last send or receive.
+/// Returns the failure of \p Conn in its last send or receive.
 static Outcome nodeFailed(std::string Why, const Channel &Conn) {
   Outcome O = nodeFailed(std::move(Why));
   O.TookTooLong = Conn.timedOut();
   return O;
 }
 
-/// Stops with false at \p End.
+/// Sends bytes in chunks. Returns false on failure and at \p End.
 static bool sendBytes(Channel &To, const void *Data, uint64_t Size,
                       const std::function<void()> &Progress,
                       Clock::time_point End = Clock::time_point::max()) {
   auto *Bytes = static_cast<unsigned char *>(const_cast<void *>(Data));
   for (uint64_t Done = 0; Done != Size;) {
     size_t N = static_cast<size_t>(std::min<uint64_t>(ChunkSize, Size - Done));
-    // It only reads from there.
+    // FileChunkMsg only reads the bytes.
     if (Clock::now() >= End || !To.send(FileChunkMsg(Bytes + Done, N)))
       return false;
     Done += N;
@@ -63,8 +63,8 @@ static bool sendBytes(Channel &To, const void *Data, uint64_t Size,
   return true;
 }
 
-/// Compresses modules that other jobs import as well only once. All the rest
-/// goes in chunks of its own, as large as they may be.
+/// Sends the bundles. Compresses modules that other jobs also import only once,
+/// and sends everything else in chunks of maximum size.
 static bool sendBundles(Channel &To, const RemoteJob &J,
                         const std::function<void()> &Progress) {
   std::string Rest;
@@ -101,14 +101,14 @@ static bool sendBundles(Channel &To, const RemoteJob &J,
   return SendRest() && To.send(EndMsg());
 }
 
-/// Returns false with \p Error if the node can't be used.
+/// Sends the environment. Returns false with \p Error if the node can't be
+/// used.
 static bool sendEnvironment(const RemoteJob &J, Channel &To, Environment &Env,
                             const std::function<void()> &Progress,
                             Clock::time_point End, std::string &Error) {
   To.beginTransfer("the environment");
   // Begin at once: if this link ends before, the node gets no jobs for two
-  // minutes. Begin with little: the daemon blocks until the first piece is
-  // there.
+  // minutes. Begin with little: the daemon blocks until it has the first piece.
   std::string_view Head = Env.head();
   bool Sent = To.send(EnvTransferMsg(Env.platform(), Env.name())) &&
               sendBytes(To, Head.data(), Head.size(), Progress);
@@ -160,11 +160,11 @@ Outcome dtlto::icecc::judge(int Status, bool OutOfMemory,
                : "the worker ended with status " + std::to_string(Status);
   if (!Stderr.empty())
     O.Text += ": " + firstLine(Stderr);
-  // The worker always ends with 1; other statuses are the node's, or a crash.
+  // The worker always exits with 1; other statuses are the node's, or a crash.
   if (OutOfMemory || Status != 1 || Stderr.empty())
     return O;
   O.Kind = Outcome::WorkerFailed;
-  // LLVM's errors are the user's. The worker's own begin with its name.
+  // LLVM's errors are the user's. The worker's own errors begin with its name.
   size_t At = Stderr.find("error: ");
   while (At != std::string::npos && At != 0 && Stderr[At - 1] != '\n')
     At = Stderr.find("error: ", At + 1);
@@ -175,7 +175,8 @@ Outcome dtlto::icecc::judge(int Status, bool OutOfMemory,
   return O;
 }
 
-/// Receives all that a node sends for a job. False, with \p Failed, on errors.
+/// Receives everything that a node sends for a job. Returns false with \p
+/// Failed on errors.
 static bool receiveBytes(Channel &From, dtlto::sdk::ResultMemory::Share &Share,
                          std::string &Bytes, Outcome &Failed) {
   std::string Error;
@@ -300,7 +301,7 @@ RemoteResult dtlto::icecc::runRemotely(const RemoteJob &J,
 
   CompileJob Compile;
   Compile.setLanguage(CompileJob::Lang_C);
-  Compile.setCompilerName("clang"); // others are given options of their own
+  Compile.setCompilerName("clang"); // nodes add options for other names
   Compile.setEnvironmentVersion(Env.name());
   Compile.setTargetPlatform(J.Platform);
   Compile.setJobID(J.GrantId);
@@ -325,7 +326,7 @@ RemoteResult dtlto::icecc::receiveResult(const RemoteJob &J, Channel &Node) {
   if (M->type != M_COMPILE_RESULT)
     return forAll(N, nodeFailed("answers something else than a result"));
   auto &Result = static_cast<CompileResultMsg &>(*M);
-  // It isn't known which job of a batch failed, or has a warning.
+  // In a batch, it is unknown which job failed, or has a warning.
   if (N != 1 && (Result.status != 0 || !Result.err.empty()))
     return batchFailed(
         N, Result.err.empty()

@@ -11,8 +11,8 @@
 //                                       -> CompileResult
 //                                       -> chunks, End   the framed object
 //
-// or a batch of bundles, and of objects. In place of any answer, a text may say
-// what is wrong.
+// or a batch of bundles, and of objects. Instead of any answer, the node may
+// send a text that says what is wrong.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,15 +30,15 @@ namespace dtlto::icecc {
 /// The result of a job at a node.
 struct Outcome {
   enum {
-    Compiled,      // and warnings in Text
-    CompilerError, // Text is what the compiler wrote
+    Compiled,      // Text has the warnings
+    CompilerError, // Text has the compiler's output
     WorkerFailed,  // the worker can't do this job, on any node
-    NodeFailed,    // another node may do it
-    BatchFailed    // the job may succeed alone; the cause isn't known
+    NodeFailed,    // another node may succeed
+    BatchFailed    // the job may succeed alone; the cause is unknown
   } Kind = NodeFailed;
   std::string Text; // for the last three: one line
   std::string Object;
-  /// NodeFailed: one of the limits was reached, and nothing else failed.
+  /// NodeFailed: only because a time limit was reached.
   bool TookTooLong = false;
   /// NodeFailed: the node sent an invalid object.
   bool WasWrong = false;
@@ -49,11 +49,11 @@ struct Outcome {
 /// One of the jobs that a grant is for.
 struct RemoteBundle {
   const sdk::Bundle *Bundle = nullptr;
-  /// Why an object that came back is no good; empty if it is.
+  /// Returns what is wrong with an object that came back, or nothing.
   std::function<std::string(std::string_view)> Problem;
 };
 
-/// A grant, and what it is for.
+/// A grant and its jobs.
 struct RemoteJob {
   std::string Host;
   uint16_t Port = 0;
@@ -61,38 +61,39 @@ struct RemoteJob {
   std::string Platform;
   bool HasEnvironment = false;
   std::vector<RemoteBundle> Bundles;    // several: a batch
-  ByteCache *Compressed = nullptr;      // chunks of what others import as well
+  ByteCache *Compressed = nullptr;      // chunks of modules that others import
   sdk::ResultMemory *Results = nullptr; // counts the object
   std::chrono::seconds ResultLimit{0};
   std::chrono::milliseconds TransferLimit = TheNetworkLimits.Pause;
-  /// Told of each new DTLTO_STATE_..., and of progress now and then.
+  /// Called with each new DTLTO_STATE_..., and now and then on progress.
   std::function<void(uint32_t)> Report;
   /// Called once the node has the environment.
   std::function<void()> Ready;
-  /// Told if the node can't run the environment.
+  /// Called if the node can't run the environment.
   std::function<void(const Environment &)> Blacklist;
 };
 
 /// The result of a grant.
 struct RemoteResult {
   std::vector<Outcome> Jobs; // one for each bundle
-  double WorkSeconds = 0;    // of a batch's jobs; 0: not known
+  double WorkSeconds = 0;    // of a batch's jobs; 0: unknown
 };
 
-/// The same for each of \p N jobs; without an object.
+/// Returns \p O, which has no object, for each of \p N jobs.
 RemoteResult forAll(size_t N, const Outcome &O);
 
-/// \p Node is the node's name in \p Table. Opens no descriptor but \p S.
+/// Runs \p J. \p Node is the node's name in \p Table. Opens no descriptor but
+/// \p S.
 RemoteResult runRemotely(const RemoteJob &J, const std::string &Node,
                          Descriptor S, Environment &Env,
                          EnvironmentTable &Table, Interrupt &I);
 
-/// Receives the answer of \p Node, which was sent all of the job: the last part
-/// of runRemotely().
+/// Receives the answer of \p Node once the whole job was sent: the last part of
+/// runRemotely().
 RemoteResult receiveResult(const RemoteJob &J, Channel &Node);
 
 /// Judges a worker's status, which is not 0, and standard error. \p OutOfMemory
-/// is icecream's finding.
+/// is what icecream reports.
 Outcome judge(int Status, bool OutOfMemory, const std::string &Stderr);
 
 } // namespace dtlto::icecc

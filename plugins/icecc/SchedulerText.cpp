@@ -22,12 +22,12 @@ using namespace dtlto::icecc;
 using namespace std::chrono_literals;
 
 static constexpr uint32_t MaxJobs = 100000;
-// A thousand nodes with a hundred jobs each have about that.
+// A thousand nodes with a hundred jobs each need about this much.
 static constexpr size_t MaxAnswer = 16 << 20;
 
 static constexpr std::string_view End = "\n200 done\n";
 
-/// The node of one line, if it is one.
+/// Parses one line. Returns false if it is not a node's.
 static bool parseNode(std::string_view Line, NodeJobs &Node) {
   if (Line.size() < 2 || Line[0] != ' ' || Line[1] == ' ')
     return false;
@@ -70,7 +70,7 @@ static Descriptor openSocket(int Type) {
   return Descriptor(::socket(AF_INET, Type | SOCK_CLOEXEC, 0));
 }
 
-/// A scheduler accepts one client a second, and looks again after the next
+/// A scheduler accepts one client a second, and the next only after another
 /// event, which on an idle farm can take half a minute. A discovery request is
 /// an event.
 static void wake(int Datagrams, const sockaddr_in &Scheduler) {
@@ -167,7 +167,7 @@ std::vector<NodeJobs> dtlto::icecc::askForNodes(const sockaddr_in &Scheduler,
     }
     if (!Asked) {
       static constexpr std::string_view Question = "listcs\n";
-      // A fresh socket has room for so little.
+      // The buffer of a new socket has room for this.
       if (::send(Socket.get(), Question.data(), Question.size(),
                  MSG_NOSIGNAL) != ssize_t(Question.size()))
         return {};

@@ -5,14 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A scheduler reports jobs that begin to monitors, but not those that had begun
-// before. At the port above its own, which is meant for telnet, it answers
+// A scheduler reports jobs to monitors when they begin, but not those that had
+// begun before. Its text port, one above its own and meant for telnet, answers
 // `listcs` with a line for each node,
 //
 //    NAME (IP:PORT) [PLATFORM] speed=N.NN jobs=N/N load=N
 //
-// with the jobs that the node has and may have. Lines of its jobs, indented
-// more, follow each. The last line is `200 done`.
+// with the number of jobs that the node has and may have. Lines of its jobs,
+// indented more, follow. The last line is `200 done`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,25 +28,25 @@
 namespace dtlto::icecc {
 
 struct NodeJobs {
-  std::string Name, Address; // as the scheduler tells monitors
+  std::string Name, Address; // as the scheduler reports to monitors
   uint32_t Jobs = 0, Port = 0;
 };
 
-/// The nodes in an answer to `listcs`; other lines are left out.
+/// Returns the nodes in an answer to `listcs`; ignores other lines.
 std::vector<NodeJobs> nodesFromText(std::string_view Answer);
 
-/// Makes the scheduler at \p Scheduler accept clients that wait; for AF_INET.
+/// Makes the scheduler at \p Scheduler accept waiting clients; for AF_INET.
 void wakeScheduler(const sockaddr_in &Scheduler);
 
-/// Tries to connect to all of \p Nodes at once, for at most \p Limit. Returns
-/// for each why that failed. Empty: it succeeded, \p I was raised, or this
-/// machine has no room for the connection.
+/// Tries to connect to all of \p Nodes at the same time, for at most \p Limit.
+/// Returns for each why that failed, or an empty string: it succeeded, \p I was
+/// raised, or this machine has no room for the connection.
 std::vector<std::string> probe(const std::vector<NodeJobs> &Nodes,
                                Clock::duration Limit, const Interrupt &I);
 
 /// Asks the scheduler at \p Scheduler, the address for icecream's protocol, for
-/// its nodes. Waits until it answers, \p I is raised, or \p End: the text port
-/// may be unreachable. Then there are none.
+/// its nodes. Waits until it answers, \p I is raised, or \p End, since the text
+/// port may be unreachable. Returns nothing without an answer.
 std::vector<NodeJobs> askForNodes(const sockaddr_in &Scheduler,
                                   Clock::time_point End, const Interrupt &I);
 

@@ -1,4 +1,4 @@
-//===- Settings.cpp - What the user has set -------------------------------===//
+//===- Settings.cpp - The user's settings ---------------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -65,8 +65,8 @@ static bool readArgument(std::string_view Arg, Settings &S,
   return false;
 }
 
-/// DTLTO_ICECC_VERSION is [platform:]file[=prefix],..., as icecc(1) says of
-/// ICECC_VERSION. A prefix names a cross compiler, which no worker is.
+/// Reads DTLTO_ICECC_VERSION: [platform:]file[=prefix],..., as icecc(1) says of
+/// ICECC_VERSION. A prefix names a cross compiler, and workers have none.
 static bool readVersion(std::string_view Text, Settings &S,
                         std::string &Error) {
   while (!Text.empty()) {
@@ -103,8 +103,8 @@ std::vector<std::string> dtlto::icecc::daemonConfigFiles() {
           "/etc/icecc/icecc.conf", "/etc/default/icecc"};
 }
 
-/// The value of a shell's assignment whose text after the `=` is \p Text; empty
-/// if only a shell could evaluate it.
+/// Returns the value of a shell assignment with \p Text after the `=`, or
+/// nothing if only a shell could evaluate it.
 static std::string_view shellValue(std::string_view Text) {
   char Quote = Text.empty() ? 0 : Text[0];
   bool IsQuoted = Quote == '"' || Quote == '\'';
@@ -144,7 +144,7 @@ static void readDaemonConfig(const std::vector<std::string> &Files,
   }
 }
 
-/// Where to look for the local iceccd and the scheduler.
+/// Reads where to look for the local iceccd and the scheduler.
 static void readPlaces(const std::function<std::string(const char *)> &Value,
                        const std::vector<std::string> &DaemonConfig,
                        Settings &S) {
@@ -191,7 +191,7 @@ bool dtlto::icecc::readSettings(const dtlto_session_params &Params,
   if (!readVersion(Value("DTLTO_ICECC_VERSION"), S, Error))
     return false;
   // ICECC_VERSION names a compiler's environment, which has no worker. A user
-  // who sets ours, even to nothing, knows that.
+  // who sets DTLTO_ICECC_VERSION, even to nothing, knows that.
   if (!Value("ICECC_VERSION").empty() && !Env("DTLTO_ICECC_VERSION"))
     S.Notes.push_back(
         "$ICECC_VERSION is for compiles; links don't use it, but the worker "
@@ -200,7 +200,7 @@ bool dtlto::icecc::readSettings(const dtlto_session_params &Params,
   S.Off = strcasecmp(Use.c_str(), "no") == 0 ||
           strcasecmp(Use.c_str(), "disable") == 0;
 
-  // As icecc: any other word means all.
+  // As in icecc, any other word means everything.
   if (std::string Level = Value("ICECC_DEBUG"); !Level.empty())
     S.Level = strncasecmp(Level.c_str(), "info", 4) == 0   ? Verbosity::Info
               : strncasecmp(Level.c_str(), "warn", 4) == 0 ? Verbosity::Warnings

@@ -1,13 +1,13 @@
-//===- Settings.h - What the user has set --------------------- -*- C++ -*-===//
+//===- Settings.h - The user's settings -------------------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// All arguments (--thinlto-dist-plugin-arg=) and environment variables of the
-// plugin are read here and nowhere else; README.md lists them. The variables
-// mean what icecc(1) says.
+// Only this file reads the plugin's arguments (--thinlto-dist-plugin-arg=) and
+// environment variables; README.md lists them. The variables mean what icecc(1)
+// says.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,38 +23,37 @@
 namespace dtlto::icecc {
 
 struct Settings {
-  /// worker=PATH, DTLTO_WORKER, or dtlto-codegen-static next to the plugin. Not
-  /// used if Environments isn't empty.
+  /// worker=PATH, DTLTO_WORKER, or dtlto-codegen-static next to the plugin.
+  /// Unused if Environments isn't empty.
   std::string Worker;
-  /// jobs=N: at most so many requests and jobs at the same time.
+  /// jobs=N: the maximum number of simultaneous requests and jobs.
   uint32_t MaxJobs = 256;
-  /// batch=N: so many small jobs make one trip, Pace::MaxJobs at most; 0: as
+  /// batch=N: how many small jobs share a trip, at most Pace::MaxJobs. 0: as
   /// many as pay off.
   uint32_t Batch = 0;
-  /// grant-timeout=SECONDS: a job that waits is given back when no node was
-  /// granted to any job for so long.
+  /// grant-timeout=SECONDS: a waiting job is given back when no job was granted
+  /// a node for this time.
   std::chrono::seconds GrantTimeout{300};
   /// transfer-timeout=SECONDS: how long a transfer to or from a node may pause,
   /// and what it may take in addition to the time for its bytes.
   std::chrono::milliseconds TransferLimit = TheNetworkLimits.Pause;
-  /// netname=NAME, or what the local iceccd's configuration says: the network
-  /// whose scheduler is searched for if Scheduler is empty.
+  /// netname=NAME, or from the local iceccd's configuration: the network whose
+  /// scheduler is searched for if Scheduler is empty.
   std::string NetName;
 
-  /// Where an iceccd may listen, in the order in which icecc tries them; a
-  /// path, or HOST:PORT.
+  /// Where an iceccd may listen, in icecc's order: a path, or HOST:PORT.
   std::vector<std::string> Daemons;
-  /// ICECC_TEST_REMOTEBUILD: nodes at 127.0.0.1 are nodes as others.
+  /// ICECC_TEST_REMOTEBUILD: nodes at 127.0.0.1 count like others.
   bool LocalNodes = false;
-  /// ICECC_SCHEDULER, USE_SCHEDULER or, without netname=, what the local
-  /// iceccd's configuration says: HOST or HOST:PORT.
+  /// ICECC_SCHEDULER, USE_SCHEDULER or, without netname=, from the local
+  /// iceccd's configuration: HOST or HOST:PORT.
   std::string Scheduler;
   std::string SchedulerFrom; // the variable or file that names it
   /// ICECC=no or ICECC=disable: nothing is distributed.
   bool Off = false;
   std::string PreferredHost; // ICECC_PREFERRED_HOST
   /// DTLTO_ICECC_VERSION: environments to use instead of one with Worker.
-  /// ICECC_VERSION, which names a compiler's environment, isn't used.
+  /// ICECC_VERSION, which names a compiler's environment, is ignored.
   struct EnvironmentFile {
     std::string Platform; // empty: this machine's
     std::string File;
@@ -68,17 +67,17 @@ struct Settings {
   std::vector<std::string> Notes; // for the user
 };
 
-/// Looks a variable up, as getenv does.
+/// Looks up an environment variable, like getenv().
 using GetEnv = std::function<const char *(const char *)>;
 
-/// The files that configure an iceccd on the known systems. A later one
+/// Returns the files that configure an iceccd on the known systems. A later one
 /// overrides those before it.
 std::vector<std::string> daemonConfigFiles();
 
-/// Reads everything; \p PluginFolder is where the plugin's file is, and
-/// \p DaemonConfig are files of lines NAME=VALUE, as of daemonConfigFiles().
-/// False, with one line in \p Error, if an argument or a variable can't be
-/// read.
+/// Reads all settings. \p PluginFolder is the folder of the plugin's file. \p
+/// DaemonConfig are files of lines NAME=VALUE, as from daemonConfigFiles().
+/// Returns false with one line in \p Error if an argument or a variable can't
+/// be read.
 bool readSettings(const dtlto_session_params &Params, const GetEnv &Env,
                   const std::string &PluginFolder, Settings &S,
                   std::string &Error,

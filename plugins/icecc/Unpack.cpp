@@ -1,17 +1,17 @@
-//===- Unpack.cpp - What libicecc unpacks a chunk with --------------------===//
+//===- Unpack.cpp - Safe unpacking for libicecc ---------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A chunk contains its size, compressed and not. libicecc unpacks it into a
-// buffer of that size, and LZO with the function that doesn't check the
-// buffer's end: with too small a size, a sender could write beyond it in the
-// linker. With too large a size, the rest of the buffer would keep its old
-// bytes.
+// A chunk contains its compressed and its unpacked size. libicecc unpacks it
+// into a buffer of the latter size. For LZO it uses the function that doesn't
+// check the buffer's end: with too small a size, a sender could write beyond
+// the buffer in the linker. With too large a size, the rest of the buffer would
+// keep its old bytes.
 //
-// The linker gives libicecc these functions in place of the libraries' (--wrap,
+// The linker gives libicecc these functions instead of the libraries' (--wrap,
 // in CMakeLists.txt). They refuse a chunk whose size is wrong. libicecc then
 // returns a chunk without a buffer.
 //
@@ -23,7 +23,7 @@
 
 extern "C" {
 
-/// \p ToSize is the buffer's size, though LZO's own function doesn't ask.
+/// \p ToSize is the buffer's size, which LZO's own function ignores.
 int __wrap_lzo1x_decompress(const unsigned char *From, lzo_uint Size,
                             unsigned char *To, lzo_uint *ToSize, void *) {
   lzo_uint Said = *ToSize;

@@ -5,15 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The model for authors of plugins: a session of the SDK, with threads in the
-// place of a build farm. What a worker would do is left to the host's local
-// code generation: run() is where another plugin asks its DBS.
+// The model for authors of plugins: a session of the SDK, with threads instead
+// of a build farm. The host's local code generation does the work of a worker.
+// run() is where another plugin calls its DBS.
 //
 // Arguments (--thinlto-dist-plugin-arg=):
 //
 //   jobs=N         the number of jobs at the same time
 //   mode=thread    in the linker, the default
-//   mode=process   each in a process of its own (WorkerProcess.h)
+//   mode=process   each in its own process (WorkerProcess.h)
 //   worker=PATH    that program, if it isn't in <prefix>/bin
 //
 //===----------------------------------------------------------------------===//
@@ -66,7 +66,7 @@ public:
 private:
   LocalSession(const dtlto_host &Host, const dtlto_session_params &Params,
                Arguments A)
-      // There is no use in more threads than jobs.
+      // More threads than jobs would be useless.
       : ThreadSession(Host, static_cast<unsigned>(std::min<uint64_t>(
                                 numSlots(Host, A), Params.num_jobs))),
         NumSlots(numSlots(Host, A)), Compiler("this linker") {
@@ -121,7 +121,8 @@ void LocalSession::configure(const dtlto_session_params &Params,
   Config.no_fallback = "mode=process is given";
 }
 
-/// The machine's load in the last minute, by its cores.
+/// Returns the load of the last minute in permille of the machine's cores, or
+/// UINT32_MAX if it is unknown.
 uint32_t LocalSession::loadPermille() {
   double Load;
   unsigned Cores = std::thread::hardware_concurrency();

@@ -1,4 +1,4 @@
-//===- WorkerProcess.cpp - A job in a process of its own ------------------===//
+//===- WorkerProcess.cpp - A job in its own process -----------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -21,14 +21,14 @@ using namespace dtlto;
 using namespace dtlto::sdk;
 using Clock = std::chrono::steady_clock;
 
-// How long to retry for lack of descriptors or processes once no other job is
-// running.
+// How long to retry if descriptors or processes are lacking although no other
+// job is running.
 static constexpr std::chrono::seconds MaxLack{3};
 // Our worker stops at 64 KiB; another program may not.
 static constexpr size_t MaxStderr = 1 << 20;
 
-/// The peak of a process's memory, in bytes, without what it shares with
-/// others; 0 if it has ended. wait4() would count the linker's memory, which
+/// Returns the peak of a process's memory in bytes, without memory that it
+/// shares; 0 if it has ended. wait4() would count the linker's memory, which
 /// the process begins with.
 static uint64_t memoryOf(pid_t Pid) {
   std::ifstream Status("/proc/" + std::to_string(Pid) + "/status");
@@ -43,17 +43,18 @@ static uint64_t memoryOf(pid_t Pid) {
 }
 
 namespace {
-/// One dtlto-codegen.
+/// One dtlto-codegen process.
 class CodegenProcess {
 public:
-  /// Returns an errno with the words before it in \p Problem, or 0.
+  /// Starts the worker. Returns 0, or an errno with the text before it in \p
+  /// Problem.
   int start(const std::string &Program, std::string &Problem);
-  /// Sends \p B, and reads what the worker writes, until the worker has ended
-  /// or \p IsOver.
+  /// Sends \p B, and reads the worker's output, until the worker has ended or
+  /// \p IsOver().
   template <typename F> void run(const Bundle &B, F IsOver);
 
   std::string Object, Text; // of standard output and error
-  uint64_t Memory = 0;      // that it took; 0: unknown
+  uint64_t Memory = 0;      // peak; 0: unknown
   Process P;
 
 private:
@@ -73,7 +74,7 @@ int CodegenProcess::start(const std::string &Program, std::string &Problem) {
     return Why;
   Problem = "can't start '" + Program + "': ";
   Process::Setup S;
-  // A name alone is a file in the current folder, and not looked for in PATH.
+  // A name alone is a file in the current folder; PATH is not searched.
   bool IsPath = Program.find("/") != std::string::npos;
   S.Args = {IsPath ? Program : "./" + Program, "--frame", "-", "-o", "-"};
   S.In = TheirIn.get();
@@ -84,7 +85,7 @@ int CodegenProcess::start(const std::string &Program, std::string &Problem) {
 
 template <typename F> void CodegenProcess::run(const Bundle &B, F IsOver) {
   auto Next = B.begin();
-  size_t Done = 0; // of its bytes
+  size_t Done = 0; // bytes of *Next
   // A worker that closed both outputs has usually, but not always, exited.
   while ((Out.isOpen() || Err.isOpen() || !P.hasEnded()) && !IsOver()) {
     pollfd Fds[3] = {
@@ -97,11 +98,11 @@ template <typename F> void CodegenProcess::run(const Bundle &B, F IsOver) {
         ++Next;
         Done = 0;
       }
-      // A worker that ends before it has read all writes the reason.
+      // A worker that exits before it has read everything reports the reason.
       if (Next == B.end() || (N < 0 && errno != EAGAIN && errno != EINTR))
         In.reset();
     }
-    // It writes its result at the end.
+    // The worker writes its result at the end, so measure its memory now.
     if (Fds[1].revents && Memory == 0)
       Memory = memoryOf(P.pid());
     Out.read(Object);
@@ -146,7 +147,7 @@ Result WorkerProcesses::run(const Job &J) const {
       return Fail(DTLTO_ERROR_INFRASTRUCTURE, Problem + std::strerror(Why));
     if (J.isCancelled())
       return Fail(DTLTO_CANCELLED, "");
-    W.reset(); // the descriptors that it got, for others
+    W.reset(); // frees its descriptors for others
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   ++NumRunning;

@@ -1,13 +1,12 @@
-//===- WorkerProcess.h - A job in a process of its own ----------*- C++ -*-===//
+//===- WorkerProcess.h - A job in its own process ---------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// mode=process: each job is a dtlto-codegen, with the bundle on its standard
-// input, so that a crash of the code generator is the module's and not the
-// linker's.
+// mode=process: each job runs in its own dtlto-codegen, with the bundle on
+// standard input. A crash of the code generator then doesn't end the linker.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,21 +18,21 @@
 
 class WorkerProcesses {
 public:
-  /// In open(): asks \p Host for jobs that a process can run. An empty
-  /// \p Program stands for the one that is installed beside the plugin. Throws
-  /// sdk::Error where the host or the program is of no use.
+  /// Called in open(). Asks \p Host for jobs that a process can run. An empty
+  /// \p Program means the dtlto-codegen that is installed with the plugin.
+  /// Throws sdk::Error if the host or the program can't be used.
   WorkerProcesses(const dtlto_host &Host, std::string Program,
                   std::chrono::seconds Limit);
 
   const std::string &program() const { return Program; }
 
-  /// Runs one job. The process is killed when the limit has passed, or soon
-  /// after \p J was cancelled.
+  /// Runs one job. Kills the process when the limit has passed, or soon after
+  /// \p J was cancelled.
   dtlto::sdk::Result run(const dtlto::sdk::Job &J) const;
 
 private:
   std::string Program;
-  [[maybe_unused]] const std::chrono::seconds Limit; // not on Windows
+  [[maybe_unused]] const std::chrono::seconds Limit; // unused on Windows
   mutable std::atomic<unsigned> NumRunning{0};
 };
 

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Each job is a rule of distr.makefile, and make runs $(DIST_CC) and the job's
-// command line: distcc, icecc, srun, a script, or nothing at all.
+// Each job is a rule of distr.makefile. make runs $(DIST_CC) followed by the
+// job's command line. $(DIST_CC) is distcc, icecc, srun, a script, or nothing
+// at all.
 //
 //===----------------------------------------------------------------------===//
 
@@ -77,7 +78,7 @@ private:
 
   const std::string DistCC;
   int Fifo = -1;               // the jobserver's, which each make inherits
-  const std::string Jobserver; // the words of MAKEFLAGS, or empty
+  const std::string Jobserver; // its option in MAKEFLAGS, or empty
   const uint32_t NumJobs;
   std::map<std::string, std::string> Rules; // by target
 };
@@ -100,14 +101,14 @@ Arguments MakeSession::readArguments(const dtlto_session_params &Params) {
                        "cc=TOOL, jobs=N with N from 1 to 4096, make=PATH, "
                        "compiler=PATH, folder=PATH or keep",
                        A.Set);
-  // What was kept is what make is to go on from.
+  // make continues from the files that were kept.
   A.Set.Fresh = !A.Set.Keep;
   return A;
 }
 
-/// What MAKEFLAGS says of the build's jobserver, if it can be used from here.
-/// It can't be where make doesn't know that a make will be run (`+` in the
-/// recipe).
+/// Returns the option for the build's jobserver in MAKEFLAGS, or nothing if the
+/// jobserver can't be used. It can't if make doesn't know that the recipe runs
+/// a make (`+` in the recipe).
 std::string MakeSession::jobserver() {
   const char *Flags = ::getenv("MAKEFLAGS");
   std::string_view Rest = Flags ? Flags : "";
@@ -126,14 +127,14 @@ std::string MakeSession::jobserver() {
   int Read, Write;
   if (Equals == std::string::npos)
     return Found;
-  // make 4.3 and earlier know no FIFO, but all know descriptors.
+  // make 4.3 and earlier do not support a FIFO, but all support descriptors.
   if (Found.compare(Equals + 1, 5, "fifo:") == 0) {
     Fifo = ::open(Found.c_str() + Equals + 6, O_RDWR);
     std::string Number = std::to_string(Fifo);
     return Fifo < 0 ? "" : "--jobserver-auth=" + Number + "," + Number;
   }
-  // Where the recipe has no `+`, make has closed them, and others may have
-  // their numbers.
+  // Without `+` in the recipe, make has closed them, and their numbers may have
+  // been reused.
   auto IsPipe = [](int Fd) {
     struct stat St;
     return ::fstat(Fd, &St) == 0 && S_ISFIFO(St.st_mode);
@@ -144,19 +145,19 @@ std::string MakeSession::jobserver() {
   return Found;
 }
 
-/// Of the user's own make only the jobserver is of use: its other options and
+/// Passes on only the jobserver of the user's own make: its other options and
 /// variables are for other rules.
 std::vector<std::string> MakeSession::environment() {
   std::vector<std::string> Env = {"MFLAGS", "GNUMAKEFLAGS", "MAKEOVERRIDES",
                                   "MAKEFILES", "MAKELEVEL",
-                                  // clang's: objects of other options.
+                                  // clang's; it would change the objects.
                                   "CCC_OVERRIDE_OPTIONS"};
   Env.push_back(Jobserver.empty() ? "MAKEFLAGS" : "MAKEFLAGS= -j " + Jobserver);
   return Env;
 }
 
-/// Looks for the first word of cc=, if that is the name of a program or a path.
-/// Else only the shell knows.
+/// Checks the first word of cc=, if that is the name of a program or a path.
+/// Otherwise only the shell can find the program.
 std::string MakeSession::launcherProblem() const {
   size_t Begin = std::min(DistCC.find_first_not_of(' '), DistCC.size());
   std::string Tool = DistCC.substr(Begin, DistCC.find(' ', Begin) - Begin);
@@ -165,7 +166,7 @@ std::string MakeSession::launcherProblem() const {
   });
   if (Tool.empty() || !IsName || !findProgram(Tool).empty())
     return "";
-  // It may be a command of the shell's, such as `exec`.
+  // It may be a command of the shell, such as `exec`.
   const char *Args[] = {"sh", "-c", "command -v -- \"$0\"", Tool.c_str(),
                         nullptr};
   dtlto_run Run = {"/bin/sh", nullptr, nullptr};

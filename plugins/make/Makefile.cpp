@@ -10,8 +10,8 @@
 using namespace dtlto;
 
 bool make::canBeName(std::string_view Text) {
-  // A wildcard would be one behind a backslash, too, if no file is there yet; a
-  // tilde stands for a home; a percent sign makes a pattern of a target.
+  // A backslash doesn't escape a wildcard if the file doesn't exist yet. A
+  // tilde means a home folder. A percent sign makes the target a pattern.
   return !Text.empty() && Text[0] != '~' && Text.back() != '\\' &&
          Text.find_first_of(std::string_view("\0\t\r\n*?[;|&%", 12)) ==
              std::string_view::npos;
@@ -39,7 +39,7 @@ std::string make::name(std::string_view Text) {
   return Out;
 }
 
-/// For the shell, before make has read it.
+/// Quotes \p Text for the shell; make's `$` is not escaped yet.
 static std::string quoted(std::string_view Text) {
   constexpr std::string_view Plain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_+./:,@%";

@@ -5,16 +5,16 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What make and its shell have to read as it is:
+// How to write text so that make and its shell read it unchanged:
 //
 //   a name in a rule     a backslash before ` `, `#` and `:`, and one more for
-//                        each that stands there; $(equals) for `=`, or the rule
-//                        would be a variable; `$$` for `$`
+//                        each backslash before these; $(equals) for `=`, or
+//                        the rule would be a variable; `$$` for `$`
 //   a word of a recipe   'word', with '\'' for `'` and `$$` for `$`
 //
-// Wildcards, `%`, tabs and newlines have no spelling in a rule, and a newline
-// none in a recipe. GNU make's manual has it under "Rule Syntax", "Using
-// Wildcard Characters" and "Recipe Syntax".
+// Wildcards, `%`, tabs and newlines can't be written in a rule, nor a newline
+// in a recipe. See "Rule Syntax", "Using Wildcard Characters" and "Recipe
+// Syntax" in GNU make's manual.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,21 +31,21 @@ namespace dtlto::make {
 bool canBeName(std::string_view Text);
 bool canBeWord(std::string_view Text);
 
-/// As it stands in a rule.
+/// Returns \p Text as it is written in a rule.
 std::string name(std::string_view Text);
-/// As it stands in a recipe.
+/// Returns \p Text as it is written in a recipe.
 std::string word(std::string_view Text);
-/// The value of a variable that becomes \p Text: in a makefile, and as an
-/// argument of make.
+/// Returns the value of a variable that expands to \p Text: in a makefile, and
+/// as an argument of make.
 std::string value(std::string_view Text);
 std::string argument(std::string_view Text);
 
-/// A rule whose recipe is \p Args after $(DIST_CC).
+/// Returns a rule whose recipe is $(DIST_CC) followed by \p Args.
 std::string rule(std::string_view Target,
                  const std::vector<std::string> &Prerequisites,
                  const std::vector<std::string> &Args);
 
-/// What stands before all rules.
+/// Returns the text before all rules.
 std::string head(std::string_view DistCC);
 
 } // namespace dtlto::make

@@ -18,7 +18,7 @@
 
 using namespace dtlto::reapi;
 
-// What older servers want is deprecated.
+// Fields for older servers are deprecated.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 //===----------------------------------------------------------------------===//
@@ -59,7 +59,7 @@ int WorkerFile::open(const std::string &Path, std::string &Error) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Sorted by the bytes of names, as the API wants it.
+/// A folder, sorted by the bytes of names, as the API requires.
 struct Folder {
   struct File {
     BlobName Name;
@@ -80,7 +80,7 @@ struct Folder {
 };
 } // namespace
 
-/// Makes \p Text one of \p A's blobs.
+/// Adds \p Text to \p A's blobs.
 static BlobName addBlob(Action &A, DigestKind Kind, std::string Text) {
   A.Own.push_back(std::move(Text));
   BlobName Name = nameBlob(Kind, A.Own.back());
@@ -108,7 +108,7 @@ static BlobName addFolder(Action &A, DigestKind Kind, const Folder &F) {
 // Actions
 //===----------------------------------------------------------------------===//
 
-// Of a tar header.
+// Of a tar header, in bytes.
 static constexpr size_t TarBlock = 512, SizeAt = 124, SizeDigits = 11;
 
 std::string_view dtlto::reapi::manifestOf(std::string_view Part) {
@@ -144,14 +144,14 @@ BlobName ActionMaker::nameInput(const dtlto_input &In, std::string_view Bytes) {
   return Modules[Key] = Name;
 }
 
-/// The worker's own PATH would differ between machines.
+/// Sets a fixed PATH: the worker's own would differ between machines.
 static void setPath(re::Command &Command) {
   auto *Path = Command.add_environment_variables();
   Path->set_name("PATH");
   Path->set_value("/usr/local/bin:/usr/bin:/bin");
 }
 
-/// \p Command writes the only output of \p A.
+/// Declares that \p Command writes the only output of \p A.
 static void addOutput(re::Command &Command, const Action &A) {
   Command.add_output_paths(A.Output);
   Command.add_output_files(A.Output); // for servers before API 2.1
@@ -159,7 +159,7 @@ static void addOutput(re::Command &Command, const Action &A) {
 
 void ActionMaker::addPlatform(re::Command &Command, re::Action &Proto) const {
   for (const auto &[Name, Value] : S.Platform)
-    // Workers before API 2.2 look at the command, others at the action.
+    // Workers before API 2.2 read the command's platform, others the action's.
     for (re::Platform *P :
          {Command.mutable_platform(), Proto.mutable_platform()}) {
       re::Platform::Property *New = P->add_properties();
@@ -215,7 +215,7 @@ Action ActionMaker::make(const sdk::Job &J) {
   addOutput(Command, A);
   re::Action Proto;
   addPlatform(Command, Proto);
-  // Cached results of other clangs don't count.
+  // Don't use cached results of other clangs.
   if (!S.sendsWorker())
     Proto.set_salt("clang " + LlvmVersion);
   finish(A, Proto, addFolder(A, Kind, Root), Command);

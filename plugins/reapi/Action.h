@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // An action names a command and a tree of folders by their digests. Nothing in
-// it depends on the link or the machine, so equal jobs are equal actions, and a
-// result of one is any other's. With dtlto-codegen as the worker:
+// an action depends on the link or the machine. So equal jobs are equal
+// actions, which share results. With dtlto-codegen as the worker:
 //
 //   dtlto-codegen            the worker itself
 //   job/manifest.json        names the inputs, and has the configuration
@@ -15,8 +15,8 @@
 //
 //   ./dtlto-codegen --frame job -o object
 //
-// With a clang of the workers' own, the inputs are at the top, and the command
-// is the job's own.
+// With the workers' own clang, the inputs are at the top, and the command is
+// the job's own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,25 +35,26 @@ namespace dtlto::reapi {
 
 struct Action {
   BlobName Name;
-  /// The same action with a result that is not to be cached, and which servers
-  /// don't merge with another. Empty unless the settings or the job's avoided
-  /// worker need it.
+  /// The same action with a result that is not cached, and which servers don't
+  /// merge with another execution. Empty unless the settings or the job's
+  /// avoided worker require it.
   BlobName UncachedName;
-  /// The action, its command, folders and files. Borrowed from the job and from
-  /// the next two fields.
+  /// The action, its command, folders and files. Borrowed from the job, from
+  /// Own and from Bundle.
   std::vector<Blob> Blobs;
   std::string Output; // its only output file
   std::deque<std::string> Own;
   sdk::Bundle Bundle;
 };
 
-/// The worker's bytes, mapped.
+/// The worker's file, mapped into memory.
 class WorkerFile {
 public:
   WorkerFile() = default;
   ~WorkerFile();
   WorkerFile(const WorkerFile &) = delete;
-  /// Returns an errno with \p Error if \p Path can't be a worker, or 0.
+  /// Maps \p Path. Returns 0, or an errno with \p Error if it can't be a
+  /// worker.
   int open(const std::string &Path, std::string &Error);
   std::string_view bytes() const { return {Data, Size}; }
 
@@ -62,30 +63,30 @@ private:
   size_t Size = 0;
 };
 
-/// Any thread.
+/// Makes actions. Any thread.
 class ActionMaker {
 public:
-  /// \p Worker: what actions carry, if they do, and \p Name its name. Otherwise
-  /// \p LlvmVersion is that of the workers' clang.
+  /// \p Worker is the program that actions carry, if any, and \p Name the name
+  /// of its blob. Otherwise \p LlvmVersion is that of the workers' clang.
   ActionMaker(const Settings &S, DigestKind Kind, std::string_view Worker,
               BlobName Name, const std::string &LlvmVersion)
       : S(S), Kind(Kind), Worker(Worker), WorkerName(std::move(Name)),
         LlvmVersion(LlvmVersion) {}
 
-  /// \p J has inputs and digests, and its configuration or its arguments.
-  /// Throws sdk::Error.
+  /// Makes the action of \p J, which must have inputs and digests, and its
+  /// configuration or its arguments. Throws sdk::Error.
   Action make(const sdk::Job &J);
 
-  /// Asks the workers' clang for its version, which it writes to standard
+  /// Makes an action that writes the version of the workers' clang to standard
   /// output.
   Action makeQuestion() const;
 
-  /// An action that every worker can execute, or that asks for the version as
-  /// makeQuestion() does.
+  /// Makes an action that every worker can execute, or one that asks for the
+  /// version, like makeQuestion().
   Action makeProbe() const;
 
-  /// An action that is not executed. Its result is what a client stores under
-  /// \p Key, which may be any bytes.
+  /// Makes an action that is never executed. A client stores a result under \p
+  /// Key, which may be any bytes.
   Action makeSlot(std::string_view Key) const;
 
 private:
@@ -102,7 +103,7 @@ private:
   const BlobName WorkerName;
   const std::string LlvmVersion;
   std::mutex Mutex; // guards what follows
-  /// By the linker's digest: a module's address may be reused.
+  /// Keyed by the linker's digest: a module's address may be reused.
   std::map<std::array<uint8_t, 32>, BlobName> Modules;
 };
 

@@ -1,4 +1,4 @@
-//===- Cas.cpp - Contents at the server -----------------------------------===//
+//===- Cas.cpp - The server's content store -------------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,18 +10,18 @@
 
 using namespace dtlto::reapi;
 
-// Digests of one request: well below the limit of a message.
+// The most digests in one request, well below the limit of a message.
 static constexpr size_t MaxAsked = 10000;
 static constexpr unsigned MaxAsking = 2;
-// Transfers at a time, each with a message or two in memory.
+// The most transfers at a time, each with a message or two in memory.
 static constexpr unsigned MaxSending = 8;
 
 //===----------------------------------------------------------------------===//
-// Who sends what
+// Claims on uploads
 //===----------------------------------------------------------------------===//
 
-/// Blobs that this call uploads. Those that it has not uploaded by its end are
-/// free for others.
+/// The blobs that this call uploads. Those that it has not uploaded by its end
+/// are released for other calls.
 struct Cas::Claims {
   explicit Claims(Cas &C) : C(C) {}
   ~Claims() {
@@ -134,7 +134,7 @@ Fault Cas::upload(Stop &Stopping, const std::vector<Blob> &Blobs,
 // FindMissingBlobs
 //===----------------------------------------------------------------------===//
 
-/// The first thread asks for the blobs of all threads that wait.
+/// The first thread asks for the blobs of all waiting threads.
 Fault Cas::find(Stop &Stopping, Query &Q) {
   std::unique_lock<std::mutex> Lock(Mutex);
   Waiting.push_back(&Q);
@@ -159,7 +159,7 @@ Fault Cas::find(Stop &Stopping, Query &Q) {
     Lock.lock();
     --NumAsking;
     for (Query *Other : Now) {
-      // The others need not be stopped.
+      // Only this caller is stopped: let the others ask again.
       if (F && Stopping.raised() && Other != &Q) {
         Waiting.push_back(Other);
         continue;
@@ -215,7 +215,7 @@ Fault Cas::send(Uploader &U, const std::vector<const Blob *> &Blobs,
       wait(Lock, U, [&] { return NumSending < MaxSending; });
       ++NumSending;
     }
-    // Also by an exception.
+    // Also after an exception.
     std::shared_ptr<void> Leave(nullptr, [this](void *) {
       std::lock_guard<std::mutex> Lock(Mutex);
       --NumSending;
@@ -235,7 +235,7 @@ Fault Cas::send(Uploader &U, const std::vector<const Blob *> &Blobs,
     Size = 0;
     return F;
   };
-  // A digest and its frame in the message take less.
+  // An upper bound for a digest and its framing in the message.
   constexpr uint64_t Around = 256;
   for (const Blob *B : Blobs) {
     uint64_t Own = B->Name.Size + Around;

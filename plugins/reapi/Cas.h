@@ -1,18 +1,18 @@
-//===- Cas.h - Contents at the server ---------------------------*- C++ -*-===//
+//===- Cas.h - The server's content store -----------------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-//   FindMissingBlobs    for the blobs of all jobs that ask meanwhile
-//   BatchUpdateBlobs    small ones, several at a time
-//   ByteStream.Write    each large one; goes on where it was cut
-//   BatchReadBlobs, ByteStream.Read    the way back
+//   FindMissingBlobs    for the blobs of all jobs that wait
+//   BatchUpdateBlobs    for small ones, several at a time
+//   ByteStream.Write    for each large one; resumes where it was interrupted
+//   BatchReadBlobs, ByteStream.Read    for downloads
 //
-// A blob of many jobs is asked for and uploaded once: the first job claims the
-// blob, and the others wait for that one. Nothing is written to disk, and only
-// a few messages are in memory at a time.
+// A blob of many jobs is looked up and uploaded once: the first job claims the
+// blob, and the others wait for it. Nothing is written to disk, and only a few
+// messages are in memory at a time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,26 +36,26 @@ struct Blob {
   std::string_view Bytes;
 };
 
-/// Any thread.
+/// Uploads and downloads blobs. Any thread.
 class Cas {
 public:
-  /// \p SignStep: how often uploads report progress.
+  /// \p SignStep is how often uploads report progress.
   Cas(Server &S, const Abilities &Can, std::chrono::milliseconds SignStep)
       : S(S), Can(Can), SignStep(SignStep) {}
   Cas(const Cas &) = delete;
 
-  /// Uploads those of \p Blobs that are missing. \p GetsOn is called now and
-  /// then while bytes are sent, even other jobs' while this one waits for its
-  /// turn.
+  /// Uploads those of \p Blobs that are missing. Calls \p GetsOn now and then
+  /// while bytes are sent, even those of other jobs while this one waits for
+  /// its turn.
   Fault upload(
       Stop &Stopping, const std::vector<Blob> &Blobs,
       const std::function<void()> &GetsOn = [] {});
-  /// The server has lost them.
+  /// Records that the server has lost these blobs.
   void forget(const std::vector<BlobName> &Names);
-  /// Reads and checks a blob, with memory of \p Share.
+  /// Reads and verifies a blob, with memory of \p Share.
   Fault read(Stop &Stopping, const BlobName &Name,
              sdk::ResultMemory::Share &Share, std::string &Bytes);
-  /// Has threads that wait look at their stops.
+  /// Makes waiting threads check their stops.
   void wake();
 
 private:
@@ -67,7 +67,7 @@ private:
     bool Done = false;
   };
   struct Claims;
-  /// One upload(), on one thread.
+  /// The state of one upload(), on one thread.
   struct Uploader {
     Stop &Stopping;
     const std::function<void()> &GetsOn;
@@ -76,9 +76,9 @@ private:
     uint64_t Sent = 0; // bytes of all uploads at that time
   };
 
-  /// Reports progress of \p U, if there is any and it is time.
+  /// Reports progress of \p U if there is any and a report is due.
   void tell(Uploader &U);
-  /// Waits until \p Until(), which is called with the lock, is true.
+  /// Waits until \p Until() returns true; it is called with the lock.
   template <typename F>
   void wait(std::unique_lock<std::mutex> &Lock, Uploader &U, F Until);
   Fault find(Stop &Stopping, Query &Q);
@@ -90,7 +90,8 @@ private:
                   uint64_t From, bool Packed, bool &Complete);
   Fault readSmall(Stop &Stopping, const BlobName &Name, std::string &Bytes);
   Fault readStream(Stop &Stopping, const BlobName &Name, std::string &Bytes);
-  /// The name of a blob for ByteStream. \p Upload: "uploads/UUID/", or empty.
+  /// Returns the name of a blob for ByteStream. \p Upload is "uploads/UUID/" or
+  /// empty.
   std::string resource(const std::string &Upload, bool Packed,
                        const BlobName &Name) const;
 
@@ -99,7 +100,7 @@ private:
   const std::chrono::milliseconds SignStep;
   std::mutex Mutex; // guards what follows
   std::condition_variable Changed;
-  std::unordered_map<BlobName, bool, BlobNameHash> Known; // true: is there
+  std::unordered_map<BlobName, bool, BlobNameHash> Known; // true: server has it
   std::vector<Query *> Waiting;
   unsigned NumAsking = 0, NumSending = 0;
 };

@@ -19,10 +19,10 @@ static Fault failed(std::string Text) {
 }
 
 namespace {
-/// Unpacks a stream of zstd, piece by piece.
+/// Unpacks a zstd stream piece by piece.
 class Unpacker {
 public:
-  /// \p Size: the limit of all unpacked bytes.
+  /// \p Size is the limit of all unpacked bytes.
   explicit Unpacker(uint64_t Size)
       : Size(Size), Context(ZSTD_createDCtx(), ZSTD_freeDCtx) {}
 
@@ -86,7 +86,7 @@ Fault Cas::readSmall(Stop &Stopping, const BlobName &Name, std::string &Bytes) {
       [&](grpc::ClientContext &C) {
         Response.Clear();
         grpc::Status Of = S.Cas->BatchReadBlobs(&C, Request, &Response);
-        // The status of the only blob is the call's.
+        // The call gets the status of its only blob.
         if (Of.ok() && Response.responses_size() == 1)
           if (const auto &Own = Response.responses(0).status(); Own.code())
             return grpc::Status(grpc::StatusCode(Own.code()), Own.message(),
@@ -116,7 +116,7 @@ Fault Cas::readSmall(Stop &Stopping, const BlobName &Name, std::string &Bytes) {
 Fault Cas::readStream(Stop &Stopping, const BlobName &Name,
                       std::string &Bytes) {
   google::bytestream::ReadRequest Request;
-  // A broken transfer goes on unpacked: not each server can pack from an
+  // An interrupted transfer resumes unpacked: not every server can pack from an
   // offset.
   bool Packed = Can.Zstd && Name.Size >= MinPackedRead;
   for (uint32_t Try = 0;; ++Try) {

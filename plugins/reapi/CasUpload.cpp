@@ -57,7 +57,7 @@ Fault Cas::sendBatch(Stop &Stopping, const std::vector<const Blob *> &Blobs) {
     if (F)
       return F;
     S.Sum.BytesUp += Size;
-    // Each blob has a status of its own.
+    // Each blob has its own status.
     Names Good;
     Fault Bad = Fault(Fault::Failed,
                       "the server's answer has not all blobs that were sent");
@@ -82,8 +82,8 @@ Fault Cas::sendBatch(Stop &Stopping, const std::vector<const Blob *> &Blobs) {
   }
 }
 
-/// One call, from byte \p From, which is 0 if \p Packed. Sets \p Complete to
-/// whether the server has the blob.
+/// Makes one call, from byte \p From, which is 0 if \p Packed. Sets \p Complete
+/// to whether the server has the blob.
 Fault Cas::writeOnce(Uploader &U, const Blob &B, const std::string &Resource,
                      uint64_t From, bool Packed, bool &Complete) {
   Server::Call Call(S, U.Stopping, S.S.Cas, "", S.limit(B.Name.Size));
@@ -99,7 +99,7 @@ Fault Cas::writeOnce(Uploader &U, const Blob &B, const std::string &Resource,
     Part.set_write_offset(int64_t(Offset));
     Part.set_data(Bytes.data(), Bytes.size());
     Part.set_finish_write(IsLast);
-    // False: the server has ended the call, and Finish() returns why.
+    // On failure, the server has ended the call, and Finish() returns why.
     if (!Writer->Write(Part))
       return false;
     Part.clear_resource_name();
@@ -131,8 +131,8 @@ Fault Cas::writeOnce(Uploader &U, const Blob &B, const std::string &Resource,
   }
   Writer->WritesDone();
   Fault F = Call.end(Writer->Finish());
-  // A server that has the blob already ends the call early, for a packed one
-  // also with -1.
+  // A server that already has the blob ends the call early. For a packed one,
+  // its size may be -1.
   int64_t Has = Response.committed_size();
   if (F.Code == grpc::StatusCode::ALREADY_EXISTS) {
     Complete = true;
@@ -169,7 +169,7 @@ Fault Cas::sendStream(Uploader &U, const Blob &B) {
     google::bytestream::QueryWriteStatusResponse Response;
     Request.set_resource_name(Resource);
     Server::Call Call(S, U.Stopping, S.S.Cas, "", S.S.Timeout);
-    // If the server doesn't know, start again.
+    // If the server doesn't know how much it has, start again.
     if (Call.failed() ||
         !S.Bytes->QueryWriteStatus(&Call.Context, Request, &Response).ok())
       continue;

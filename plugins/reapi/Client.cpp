@@ -1,4 +1,4 @@
-//===- Client.cpp - Jobs, from the linker to the server and back ----------===//
+//===- Client.cpp - A session with a server -------------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,12 +20,12 @@
 using namespace dtlto::reapi;
 using dtlto::quote;
 
-// How often to report that an upload makes progress. The linker gives up a job
-// without such reports after its time limit.
+// How often an upload reports progress. The linker gives up a job without such
+// reports after its time limit.
 static constexpr std::chrono::milliseconds MaxSignStep{5000};
-// The shortest link whose user is told that the server has run no job.
+// The shortest link that reports that the server has run no job.
 static constexpr std::chrono::seconds NothingIsNews{1};
-// For gRPC, this session, and the linker.
+// Threads for gRPC, this session, and the linker.
 static constexpr size_t MinThreads = 24;
 // The time limit of an action that only tests whether the server executes any.
 static constexpr std::chrono::milliseconds MaxProbe{3000};
@@ -35,8 +35,8 @@ static constexpr std::chrono::milliseconds MaxProbe{3000};
 //===----------------------------------------------------------------------===//
 
 Library::Library() {
-  // The calls report all that matters. Discard gRPC's log unless the user wants
-  // it.
+  // The calls report everything important. Discard gRPC's log unless the user
+  // wants it.
   if (!std::getenv("GRPC_VERBOSITY"))
     gpr_set_log_function([](gpr_log_func_args *) {});
   // Discard complaints about messages that a server sends.
@@ -139,8 +139,8 @@ std::string Client::whyNothing() {
 }
 
 void Client::prepare() {
-  // Most servers want SHA-256. Hash the worker while this one answers, on a
-  // thread of its own if there is one.
+  // Most servers use SHA-256. Hash the worker while this one answers, on a
+  // separate thread if there is one.
   DigestKind Likely =
       S.Digest == "blake3" ? DigestKind::Blake3 : DigestKind::Sha256;
   std::future<BlobName> Name = std::async(
@@ -197,7 +197,7 @@ void Client::giveUp(const std::string &Why) {
     std::lock_guard<std::mutex> Lock(Mutex);
     IsFirst = !std::exchange(HasGivenUp, true);
   }
-  // Before any job ends because of it.
+  // Report it before any job ends because of it.
   if (IsFirst && !Why.empty())
     log(DTLTO_LOG_ERROR, Why);
   {
@@ -244,7 +244,7 @@ bool Client::waitUntilReady(const Stop &Until) {
   return !Until.raised();
 }
 
-/// The calls' own deadlines may be longer.
+/// The calls' own deadlines may be longer, so a thread raises the stop.
 void Client::within(std::chrono::milliseconds Limit,
                     const std::function<void(Stop &)> &Fn) {
   Stop Ending, Done;
@@ -301,7 +301,7 @@ Client::Question &Client::questionOf(const std::string &Target) {
 }
 
 //===----------------------------------------------------------------------===//
-// What the linker asks for; on its thread
+// Requests of the linker
 //===----------------------------------------------------------------------===//
 
 dtlto::sdk::Result Client::run(const sdk::Job &Offer) {
@@ -341,7 +341,7 @@ Client::status(std::chrono::milliseconds Limit) {
   return {W};
 }
 
-/// A server's capabilities don't say whether it has workers.
+/// Checks that the server has workers, which its capabilities don't show.
 void Client::probe(const Abilities &Found, Stop &Ending, sdk::Worker &W) {
   ActionMaker Maker(S, Found.Digest, {}, {}, LlvmVersion);
   Action A = Maker.makeProbe();
@@ -368,7 +368,7 @@ void Client::probe(const Abilities &Found, Stop &Ending, sdk::Worker &W) {
                            std::to_string(MaxProbe.count() / 1000) + " s";
     return;
   }
-  // An error about a missing program means that there is a worker.
+  // An error about a missing program shows that there is a worker.
   bool IsOfProgram = F.Code == grpc::StatusCode::NOT_FOUND ||
                      F.Code == grpc::StatusCode::INTERNAL ||
                      F.Code == grpc::StatusCode::UNKNOWN;

@@ -1,13 +1,13 @@
-//===- Client.h - Jobs, from the linker to the server and back --*- C++ -*-===//
+//===- Client.h - A session with a server -----------------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The session. JobRun.h has the way of a job, ServerRecord.h what the jobs of
-// the link have seen of the server. While the linker prepares its first jobs,
-// the session asks the server what it can do (GetCapabilities).
+// The session. JobRun.h has the life of a job, and ServerRecord.h what the jobs
+// of the link have learned about the server. While the linker prepares its
+// first jobs, the session asks the server what it can do (GetCapabilities).
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,13 +22,13 @@
 
 namespace dtlto::reapi {
 
-// Names of numbers, of the session and of its jobs.
+// Names of numbers that the session and its jobs report.
 inline constexpr char QueuedName[] = "queued, by the server's clock",
                       FetchedName[] = "inputs fetched, by the worker's clock",
                       RanName[] = "run, by the worker's clock",
                       StoredName[] = "outputs stored, by the worker's clock";
 
-/// gRPC's library, in use for as long as this lives; its threads end with it.
+/// Keeps gRPC's library initialized. Its threads end with this object.
 struct Library {
   Library();
   ~Library();
@@ -57,7 +57,7 @@ public:
 private:
   friend class JobRun;
 
-  /// Has giveUp() raise \p S for as long as this lives.
+  /// Makes giveUp() raise \p S during this object's lifetime.
   class Registration {
   public:
     Registration(Client &C, Stop &S);
@@ -69,54 +69,54 @@ private:
     Stop &S;
   };
 
-  /// Throws sdk::Error where the plugin can't work.
+  /// Throws sdk::Error if the plugin can't work.
   static Settings openSettings(const dtlto_host &Host,
                                const dtlto_session_params &Params);
   Client(const dtlto_host &Host, const dtlto_session_params &Params,
          Settings S);
 
-  /// Asks what the server can do, and has the worker hashed.
+  /// Asks what the server can do, and hashes the worker.
   void prepare();
-  /// Waits until prepare() has succeeded. Returns false if \p Until is raised,
-  /// which is registered.
+  /// Waits until prepare() has succeeded. Returns false if \p Until, which must
+  /// be registered, is raised.
   bool waitUntilReady(const Stop &Until);
-  /// Calls \p Fn with a stop that is raised after \p Limit, or by giveUp().
+  /// Calls \p Fn with a stop that is raised after \p Limit or by giveUp().
   void within(std::chrono::milliseconds Limit,
               const std::function<void(Stop &)> &Fn);
-  /// The same once the session is ready. Throws sdk::Error for the fault that
+  /// The same, once the session is ready. Throws sdk::Error for the fault that
   /// \p Fn returns.
   void inStore(std::chrono::milliseconds Limit,
                const std::function<Fault(Stop &)> &Fn);
   /// Watches the server until the session ends.
   void watch();
-  /// Describes why the link has got nothing from the server; empty if it has,
-  /// or if the user knows.
+  /// Describes why the link has got nothing from the server. Returns nothing if
+  /// it has, or if the user already knows.
   std::string whyNothing();
-  /// Has all threads that wait look at their stops.
+  /// Makes waiting threads check their stops.
   void wake();
-  /// Has the server execute something, for its status.
+  /// Makes the server execute something, for its status.
   void probe(const Abilities &Found, Stop &Ending, sdk::Worker &W);
   /// Replaces the results in the action cache that the linker has refuted.
   void repairCache();
   Fault repair(const BlobName &Action, Stop &Ending);
-  /// Ends all jobs: the server can't be used. Reports \p Why once.
+  /// Ends all jobs, because the server can't be used. Reports \p Why once.
   void giveUp(const std::string &Why);
-  /// The same for a server that refuses this user or these settings.
+  /// The same for a server that rejects this user or these settings.
   void refused(const Fault &F);
 
-  /// What the first job that needs it asks the server; the others wait.
+  /// A question that the first job asks the server while others wait.
   struct Question {
     enum { Unknown, Asked, Known } State = Unknown;
     std::string WhyNot; // not empty: all jobs that ask fail with it
   };
-  /// Calls \p Ask unless the answer to \p Q is known. Jobs that wait for it end
-  /// with \p Until, which is registered; returns false then. \p Ask throws if
-  /// there is no answer. Throws sdk::Error.
+  /// Calls \p Ask unless the answer to \p Q is known. Jobs that wait for it
+  /// stop when \p Until, which must be registered, is raised; returns false
+  /// then. \p Ask throws if there is no answer. Throws sdk::Error.
   bool findOut(const Stop &Until, Question &Q,
                const std::function<void()> &Ask);
-  /// Returns the question whether the worker compiles for \p Target.
+  /// Returns the question of whether the worker compiles for \p Target.
   Question &questionOf(const std::string &Target);
-  /// For the report.
+  /// Adds numbers to the report.
   void tellNumbers();
 
   const Library TheLibrary;
@@ -132,7 +132,7 @@ private:
   Window InFlight;
   ServerRecord Record;
   Stop Stopping;                      // raised: the session ends
-  std::atomic<bool> ToldWrong{false}; // that the cache had a bad result
+  std::atomic<bool> ToldWrong{false}; // reported a bad result of the cache
 
   // Set before Ready.
   Abilities Can;
@@ -142,8 +142,8 @@ private:
   std::mutex Mutex; // guards what follows
   std::condition_variable Changed;
   bool Ready = false;
-  bool HasGivenUp = false; // and reports it
-  std::string TheEnd;      // why the server can't be used; empty: it can
+  bool HasGivenUp = false; // giveUp() was called
+  std::string TheEnd;      // why the server can't be used, or empty
   Question Compiler;       // are the workers' compilers of our version?
   std::map<std::string, Question> Targets; // other processors than x86
   std::set<Stop *> Stops;                  // registered

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Replaces results that the linker has found to be wrong, and keeps the
-// linker's own store.
+// Replaces results that the linker has refuted, and keeps the linker's own
+// store.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@
 using namespace dtlto::reapi;
 using dtlto::quote;
 
-// How long a link's end waits for wrong results to be replaced.
+// How long the end of a link waits for wrong results to be replaced.
 static constexpr std::chrono::milliseconds MaxRepair{4000};
 
 //===----------------------------------------------------------------------===//
@@ -31,7 +31,7 @@ void Client::refuted(uint64_t Job, const std::string &Worker, int32_t Status) {
                              " was wrong");
 }
 
-/// The API can't remove a result. Put a failure in its place: clients ignore
+/// The API can't remove a result. Stores a failure in its place: clients ignore
 /// failures, and the next execution of the action replaces it.
 Fault Client::repair(const BlobName &Action, Stop &Ending) {
   if (Can.TakesResults) {
@@ -41,7 +41,7 @@ Fault Client::repair(const BlobName &Action, Stop &Ending) {
     if (!putResult(TheServer, Ending, Can.Digest, Action, R))
       return {};
   }
-  // The blobs of the action may still be there.
+  // Execute the action again. Its blobs may still be there.
   ExecuteOptions O;
   O.Action = Action;
   O.SkipCache = true;
@@ -132,7 +132,7 @@ dtlto::sdk::Buffer Client::storeGet(const uint8_t *Key, uint64_t MaxBytes,
     sdk::ResultMemory::Share Share(Results);
     F = Contents->read(Ending, {File.digest().hash(), uint64_t(Size)}, Share,
                        Bytes);
-    // The blob alone is missing or damaged.
+    // Only this blob is missing or damaged.
     if (F.What == Fault::Failed || F.What == Fault::Missing) {
       log(DTLTO_LOG_DEBUG, "the store has lost something: " + F.Text);
       Bytes.clear();

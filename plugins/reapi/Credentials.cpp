@@ -1,4 +1,4 @@
-//===- Credentials.cpp - What a server knows the user by ------------------===//
+//===- Credentials.cpp - Tokens and credential helpers --------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -27,20 +27,20 @@ using google::protobuf::Value;
 using Clock = std::chrono::system_clock;
 using SteadyClock = std::chrono::steady_clock;
 
-// Bazel's limit for credentials without an end.
+// Bazel's limit for credentials that don't expire.
 static constexpr auto DefaultAge = 30min;
-// Also for credentials that have ended, so that not each call runs the helper.
+// Also for expired credentials, so that not every call runs the helper.
 static constexpr auto MinAge = 1s;
 static constexpr int MaxHeaders = 100;
-// What servers take in a call by default.
+// What servers accept in a call by default.
 static constexpr size_t MaxHeaderBytes = 16384;
 static constexpr size_t MaxToken = size_t(64) << 10;
-// Ends the retries of a call if the file changes all the time.
+// Ends the retries of a call if the file keeps changing.
 static constexpr unsigned MaxRefused = 2;
-// What a helper writes to standard output, and what a message shows of its
-// standard error.
+// Limits for a helper's standard output, and for its standard error in a
+// message.
 static constexpr size_t MaxAnswer = size_t(1) << 20, MaxComplaint = 500;
-// How often to look whether a helper has to be stopped.
+// How often to check whether a helper must be stopped.
 static constexpr int SliceMs = 20;
 
 //===----------------------------------------------------------------------===//
@@ -88,10 +88,10 @@ bool TokenFile::renew(const std::string &Used) {
 }
 
 //===----------------------------------------------------------------------===//
-// What a helper writes
+// The output of a helper
 //===----------------------------------------------------------------------===//
 
-/// Adds the headers \p Name with \p Values. Returns what is wrong with them.
+/// Adds the headers \p Name with \p Values. Returns what is wrong, or nothing.
 static std::string addHeaders(Credentials &C, const std::string &Key,
                               const Value &Values) {
   std::string Name = lowerCase(Key);
@@ -113,10 +113,10 @@ static std::string addHeaders(Credentials &C, const std::string &Key,
   return "";
 }
 
-/// Fills \p C. Returns what is wrong with \p Text.
+/// Fills \p C. Returns what is wrong with \p Text, or nothing.
 static std::string read(std::string_view Text, Credentials &C) {
   google::protobuf::Struct All;
-  // The parser takes an empty text for an empty object.
+  // The parser treats an empty text as an empty object.
   if (Text.find_first_not_of(" \t\r\n") == Text.npos)
     return "it has written nothing";
   if (!google::protobuf::util::JsonStringToMessage({Text.data(), Text.size()},
@@ -141,8 +141,8 @@ static std::string read(std::string_view Text, Credentials &C) {
         !google::protobuf::util::TimeUtil::FromString(It->second.string_value(),
                                                       &T))
       return "its 'expires' is no time as in 2030-01-31T12:00:00Z";
-    // The clock counts nanoseconds in 64 bits. Later times mean no end, earlier
-    // ones have passed.
+    // The clock counts nanoseconds in 64 bits. Clamp later times, which mean no
+    // expiry, and earlier ones, which have passed.
     constexpr int64_t Latest = int64_t(1) << 33;
     C.Expires = Credentials::Time(
         std::chrono::seconds(std::clamp(T.seconds(), int64_t(0), Latest)));
@@ -163,8 +163,8 @@ bool dtlto::reapi::readCredentials(std::string_view Text, Credentials &C,
 // One run of a helper
 //===----------------------------------------------------------------------===//
 
-/// Names a server as Bazel does, whatever the encryption: helpers look at the
-/// host. No control character is in it.
+/// Returns the URI of a server as Bazel writes it, whatever the encryption:
+/// helpers look at the host. It has no control character.
 static std::string uriOf(const Endpoint &To) {
   if (To.Target.compare(0, 5, "unix:") == 0)
     return To.Target;
@@ -175,15 +175,15 @@ static std::string uriOf(const Endpoint &To) {
 }
 
 namespace {
-/// A helper in a process group of its own, which ends with this object or with
-/// the linker.
+/// A helper in its own process group, which ends with this object or with the
+/// linker.
 struct Helper {
-  /// Returns an errno, or 0. \p Input is less than a pipe holds.
+  /// Starts the helper. Returns an errno, or 0. \p Input must fit in a pipe.
   int start(const std::string &Program, const std::string &Input);
-  /// Reads the available output; waits for it for a moment.
+  /// Waits a moment for output, and reads what is available.
   void listen();
 
-  // Longer output is dropped but for one byte.
+  // Longer output is dropped, except for one byte.
   std::string Answer, Complaint;
   std::unique_ptr<dtlto::Guard> Guard; // null: no shell could be started
   dtlto::Output Out, Err;
@@ -194,7 +194,7 @@ struct Helper {
 int Helper::start(const std::string &Program, const std::string &Input) {
   dtlto::Descriptor In, Ours, TheirOut, TheirErr;
   int Why = dtlto::openPipe(In, Ours);
-  // While we hold the pipe's other end, there is no SIGPIPE.
+  // Holding the pipe's other end prevents SIGPIPE.
   if (!Why &&
       ::write(Ours.get(), Input.data(), Input.size()) != ssize_t(Input.size()))
     Why = errno ? errno : ENOSPC;
@@ -222,8 +222,8 @@ void Helper::listen() {
   Err.read(Complaint, MaxComplaint + 1);
 }
 
-/// Runs \p Program for \p Uri. Blocks, no longer than \p Limit or until
-/// \p Stopping is raised; the helper has ended in any case.
+/// Runs \p Program for \p Uri. Blocks for at most \p Limit, or until \p
+/// Stopping is raised. The helper has ended in any case.
 static Fault runHelper(Stop &Stopping, const std::string &Program,
                        const std::string &Uri, std::chrono::milliseconds Limit,
                        Credentials &C) {
@@ -246,7 +246,8 @@ static Fault runHelper(Stop &Stopping, const std::string &Program,
       return Refused("hasn't answered for " + Uri + " within " +
                      std::to_string(Limit.count() / 1000) + " seconds");
   }
-  // All of its own output is there; processes that it has left may write more.
+  // All output of the helper has arrived. Processes that it left running may
+  // write more.
   H.listen();
   std::string Said = H.Complaint.substr(0, H.Complaint.find('\n'));
   Said = sdk::printable(Said.substr(0, MaxComplaint), ' ');

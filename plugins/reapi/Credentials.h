@@ -1,19 +1,20 @@
-//===- Credentials.h - What a server knows the user by ----------*- C++ -*-===//
+//===- Credentials.h - Tokens and credential helpers ------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A file with a bearer token, or a credential helper: the program that Bazel's
-// --credential_helper names, by the credential helper specification 1.0:
+// A file with a bearer token, or a credential helper. The helper is the program
+// that Bazel's --credential_helper names, and follows the credential helper
+// specification 1.0:
 //
 //   PROGRAM get     reads  {"uri": "https://HOST:PORT"}
 //                   writes {"headers": {"Authorization": ["Bearer x"]},
 //                           "expires": "2030-01-31T12:00:00Z"}
 //
-// If it fails, it ends with another status than 0 and an error message on
-// standard error. What it writes is a secret that no message may show.
+// On failure, it exits with another status than 0 and an error message on
+// standard error. Its output is a secret that no message may show.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,21 +32,21 @@
 
 namespace dtlto::reapi {
 
-/// A bearer token in a file, which may be replaced during the link: it is read
-/// again when the server refuses the token. Any thread.
+/// A bearer token in a file, which may be replaced during the link. The file is
+/// read again when the server refuses the token. Any thread.
 class TokenFile {
 public:
-  /// Throws sdk::Error if there is no token in \p Name. An empty name: there is
-  /// no file, and no header.
+  /// Throws sdk::Error if there is no token in \p Name. An empty name means no
+  /// file and no header.
   explicit TokenFile(const std::string &Name)
       : Name(Name), Header(read(Name)) {}
 
-  /// The value of the header `authorization`; empty: there is none.
+  /// The value of the header `authorization`, or empty.
   std::string header() const;
-  /// The server has accepted a call with \p Used.
+  /// Records that the server has accepted a call with \p Used.
   void taken(const std::string &Used);
-  /// The server refuses \p Used. Returns whether header() is another one now,
-  /// unless that has not helped twice in a row.
+  /// Reads the file again, since the server refuses \p Used. Returns whether
+  /// header() differs now, unless that has not helped twice in a row.
   bool renew(const std::string &Used);
 
 private:
@@ -59,46 +60,47 @@ private:
 
 struct Credentials {
   using Time = std::chrono::system_clock::time_point;
-  /// Names in lower case, fit for gRPC; a name may be there several times.
+  /// Names are in lower case and valid for gRPC. They may be repeated.
   std::vector<std::pair<std::string, std::string>> Headers;
   std::optional<Time> Expires;
 };
 
-/// Reads what a helper writes. Returns false with \p Error, one line without
+/// Reads the output of a helper. Returns false with \p Error, one line without
 /// any of the text.
 bool readCredentials(std::string_view Text, Credentials &C, std::string &Error);
 
-/// Runs a helper for each address, and keeps its answers for as long as they
-/// hold. One helper runs at a time. Any thread.
+/// Runs a helper for each address, and keeps its answers while they are valid.
+/// One helper runs at a time. Any thread.
 class CredentialHelper {
 public:
-  /// \p Program: a path or a name in PATH. \p Limit: for one run.
+  /// \p Program is a path or a name in PATH. \p Limit is for one run.
   CredentialHelper(std::string Program, std::chrono::milliseconds Limit)
       : Program(std::move(Program)), Limit(Limit) {}
 
-  /// Adds to \p Headers those for \p To, and sets \p Stamp, which names them.
-  /// Blocks while the helper runs; all callers that wait for a helper get its
-  /// failure. Unless it \p MayWait, fails if no headers are known that hold.
+  /// Adds the headers for \p To to \p Headers, and sets \p Stamp, which
+  /// identifies them. Blocks while the helper runs; if it fails, all waiting
+  /// callers get its failure. Unless it \p MayWait, fails if no valid headers
+  /// are known.
   Fault get(Stop &Stopping, const Endpoint &To,
             std::vector<std::pair<std::string, std::string>> &Headers,
             uint64_t &Stamp, bool MayWait = true);
-  /// The server has accepted a call with the headers of \p Stamp.
+  /// Records that the server has accepted a call with the headers of \p Stamp.
   void taken(const Endpoint &To, uint64_t Stamp);
-  /// The server refuses the headers of \p Stamp, with \p Why. Returns whether
-  /// get() has others now, unless that has not helped before. If the helper
-  /// fails, sets \p Why to that.
+  /// Runs the helper again, since the server refuses the headers of \p Stamp
+  /// with \p Why. Returns whether get() has others now, unless that has not
+  /// helped before. If the helper fails, sets \p Why to its failure.
   bool renew(Stop &Stopping, const Endpoint &To, uint64_t Stamp, Fault &Why);
 
 private:
   struct Known {
     Credentials Now;
     Credentials::Time Until{}; // when the helper runs again
-    uint64_t Stamp = 0;        // 0: there are none yet
+    uint64_t Stamp = 0;        // 0: none yet
     unsigned RefusedInRow = 0;
     Fault Failed; // of the last run that failed
     uint64_t NumFailed = 0;
   };
-  /// Runs the helper, with \p Lock released meanwhile.
+  /// Runs the helper. Releases \p Lock meanwhile.
   Fault run(Stop &Stopping, const Endpoint &To,
             std::unique_lock<std::mutex> &Lock);
 

@@ -1,4 +1,4 @@
-//===- Digest.cpp - The names of contents ---------------------------------===//
+//===- Digest.cpp - Names of blobs ----------------------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -26,9 +26,9 @@ bool dtlto::reapi::isHash(std::string_view Hash) {
 // BLAKE3
 //
 // The input is cut into chunks of 1024 bytes, and these into blocks of 64. Each
-// chunk is compressed, block by block, to a chaining value of eight words; two
-// of these are compressed to their parent's, in a binary tree whose left half
-// is always full; the root's is the digest.
+// chunk is compressed, block by block, to a chaining value of eight words. Two
+// such values are compressed to their parent's, in a binary tree whose left
+// half is always full. The root's value is the digest.
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -63,7 +63,7 @@ static void mix(W *S, unsigned A, unsigned B, unsigned C, unsigned D, W X,
 }
 
 /// Compresses the block \p M of \p Size bytes into \p Chain. A W is a word of
-/// one chunk, or the same word of several. \p Low and \p High: the number of
+/// one chunk, or the same word of several. \p Low and \p High are the number of
 /// the chunk.
 template <typename W>
 static void compress(W Chain[8], W M[16], W Low, W High, uint32_t Size,
@@ -97,7 +97,7 @@ static uint32_t word(const char *At) {
          uint32_t(B[3]) << 24;
 }
 
-/// Compresses as many full chunks as there are lanes, from chunk \p Number on.
+/// Compresses one full chunk for each lane, from chunk \p Number on.
 static void compressLanes(const char *Bytes, uint64_t Number, Words *Out) {
   Lanes Chain[8], Low, High;
   for (unsigned I = 0; I != 8; ++I)
@@ -162,7 +162,7 @@ void dtlto::reapi::blake3(std::string_view Bytes, uint8_t Out[32]) {
     }
     Left.push_back(New);
   };
-  // The last chunk stays: it is the root, or ends the last subtree.
+  // Keep the last chunk: it is the root, or ends the last subtree.
   while (Bytes.size() > NumLanes * ChunkSize) {
     Words New[NumLanes];
     compressLanes(Bytes.data(), Number, New);

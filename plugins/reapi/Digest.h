@@ -1,11 +1,11 @@
-//===- Digest.h - The names of contents -------------------------*- C++ -*-===//
+//===- Digest.h - Names of blobs --------------------------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A blob is named by the digest of its bytes and by their number. The server
+// A blob's name is the digest of its bytes and their number. The server
 // determines the function (DigestFunction of the API).
 //
 //===----------------------------------------------------------------------===//
@@ -23,7 +23,7 @@ namespace dtlto::reapi {
 
 using dtlto::hexDigits;
 
-/// With the API's own numbers.
+/// The API's values of DigestFunction.
 enum class DigestKind { Sha256 = 1, Blake3 = 9 };
 
 /// "SHA-256" or "BLAKE3".
@@ -37,7 +37,7 @@ struct BlobName {
     return Size == O.Size && Hash == O.Hash;
   }
   bool operator!=(const BlobName &O) const { return !(*this == O); }
-  /// HASH/SIZE, as the API's resource names have it.
+  /// HASH/SIZE, as in the API's resource names.
   std::string path() const { return Hash + "/" + std::to_string(Size); }
 };
 
@@ -49,11 +49,11 @@ struct BlobNameHash {
 
 /// Hashes \p Bytes.
 BlobName nameBlob(DigestKind Kind, std::string_view Bytes);
-/// Whether \p Hash looks like one of these functions'.
+/// Whether \p Hash has the form of one of these functions' digests.
 bool isHash(std::string_view Hash);
 
-/// BLAKE3 with 256 bits, on one thread: the linker has hashed the modules, and
-/// all else is small but for the worker.
+/// BLAKE3 with 256 bits, on one thread. The linker has hashed the modules, and
+/// everything else but the worker is small.
 void blake3(std::string_view Bytes, uint8_t Out[32]);
 
 } // namespace dtlto::reapi

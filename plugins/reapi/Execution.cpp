@@ -1,4 +1,4 @@
-//===- Execution.cpp - An action's result ---------------------------------===//
+//===- Execution.cpp - Looks up and executes actions ----------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,10 +11,10 @@
 using namespace dtlto::reapi;
 namespace sdk = dtlto::sdk;
 
-// How often an action restarts whose operation the server has lost. The action
-// may be what crashes the server.
+// How often an action restarts after the server has lost its operation. The
+// action may be what crashes the server.
 static constexpr unsigned MaxRestarts = 2;
-// How often an action may change between waiting and running, and get its whole
+// How often an action may change between waiting and running, and get its full
 // time limit again.
 static constexpr unsigned MaxTurns = 20;
 
@@ -61,7 +61,7 @@ dtlto::reapi::microsecondsBetween(const google::protobuf::Timestamp &Begin,
 }
 
 namespace {
-/// One action, with all calls that it takes.
+/// One action, with all calls that it needs.
 class Run {
 public:
   Run(Server &S, Stop &Stopping, DigestKind Kind, const ExecuteOptions &O)
@@ -72,9 +72,9 @@ private:
   /// Cancels the operation at the server.
   void cancel();
 
-  /// Reads one stream, to its end or to that of the operation.
+  /// Reads one stream until it or the operation ends.
   Fault listen();
-  /// Takes over \p Op. Returns whether the operation has ended.
+  /// Applies \p Op. Returns whether the operation has ended.
   bool take(const google::longrunning::Operation &Op);
   std::chrono::seconds left() const {
     return std::max(std::chrono::seconds(1),
@@ -86,15 +86,15 @@ private:
   Stop &Stopping;
   const DigestKind Kind;
   const ExecuteOptions &O;
-  /// The deadline of the state that the server reported last. A job may stay in
-  /// the server's queue as long as the server reports so.
+  /// The deadline of the last reported state. A job may stay in the server's
+  /// queue as long as the server reports that it is queued.
   std::chrono::steady_clock::time_point Ends =
       std::chrono::steady_clock::now() + O.Limit;
   std::string Operation; // its name, once it is known
   uint32_t State = UINT32_MAX;
-  unsigned NumTurns = 0; // that State has taken
+  unsigned NumTurns = 0; // changes of State
   std::string Worker;
-  bool Heard = false; // something of the last call
+  bool Heard = false; // anything in the last call
   Outcome Out;
 };
 } // namespace
@@ -207,8 +207,8 @@ Outcome Run::all() {
       }
     }
     bool Late = std::chrono::steady_clock::now() >= Ends;
-    // The deadline of the stream dates from its begin, and the server has
-    // reported a new state since.
+    // The stream's deadline counts from its start, and the server has reported
+    // a new state since.
     bool GoesOn = Heard && !Operation.empty() &&
                   (!Late || State == DTLTO_STATE_QUEUED) &&
                   F.Code == grpc::StatusCode::DEADLINE_EXCEEDED;
@@ -226,11 +226,11 @@ Outcome Run::all() {
 }
 
 /// Some servers don't notice that their client has gone. The time limit is
-/// short, in case the server doesn't answer.
+/// short in case the server doesn't answer.
 void Run::cancel() {
   if (Operation.empty())
     return;
-  Stop Never; // the job's own would end this call at once
+  Stop Never; // the job's own stop would end this call
   Server::Call Call(S, Never, S.S.Server, O.Action.Hash,
                     std::chrono::seconds(1), /*MayWait=*/false);
   google::longrunning::CancelOperationRequest Request;

@@ -1,14 +1,14 @@
-//===- Execution.h - An action's result -------------------------*- C++ -*-===//
+//===- Execution.h - Looks up and executes actions --------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-//   GetActionResult     is there one?
-//   UpdateActionResult  there is one, of the client's own
+//   GetActionResult     looks for a cached result
+//   UpdateActionResult  stores a result of the client
 //   Execute             a stream: cache check, queued, executing, completed
-//   WaitExecution       the rest of it, if that was cut
+//   WaitExecution       the rest of the stream, if it was interrupted
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,26 +31,26 @@ Fault findResult(Server &S, Stop &Stopping, DigestKind Kind,
                  const BlobName &Name, const std::string &Output,
                  std::unique_ptr<re::ActionResult> &Result);
 
-/// Stores \p Result, whose blobs are uploaded, as that of the action \p Name.
+/// Stores \p Result, whose blobs must be uploaded, for the action \p Name.
 Fault putResult(Server &S, Stop &Stopping, DigestKind Kind,
                 const BlobName &Name, const re::ActionResult &Result);
 
 struct ExecuteOptions {
   BlobName Action;
-  std::string Output; // empty: what it writes to standard output
+  std::string Output; // empty: its standard output
   bool SkipCache = false;
-  std::chrono::seconds Limit{3600}; // of silence, and of being executed
-  /// Called with each DTLTO_STATE_..., the worker's name if it is known, and
-  /// whether the server reports that the action is in its queue.
+  std::chrono::seconds Limit{3600}; // for silence, and for the execution
+  /// Called with each DTLTO_STATE_..., the worker's name if known, and whether
+  /// the server reports that the action is in its queue.
   std::function<void(uint32_t, const std::string &, bool IsQueued)> Report;
-  /// Called before the action begins again. Returns why it may not, or nothing.
+  /// Called before the action restarts. Returns why it may not, or nothing.
   std::function<std::string()> WhyNot = [] { return std::string(); };
-  /// Called when the server has accepted it.
+  /// Called when the server has accepted the action.
   std::function<void()> Begun = [] {};
 };
 
-/// Has the server execute an action whose blobs are uploaded. Returns refusals
-/// at once: the caller, who knows of other executions, decides about retries.
+/// Executes an action whose blobs are uploaded. Returns refusals at once: the
+/// caller knows the other executions and decides about retries.
 Outcome execute(Server &S, Stop &Stopping, DigestKind Kind,
                 const ExecuteOptions &O);
 

@@ -1,5 +1,4 @@
-//===- Fault.cpp - Why a call failed
-//------------------------------------------===//
+//===- Fault.cpp - Why a call failed --------------------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,7 +18,7 @@ using namespace dtlto::reapi;
 static constexpr std::chrono::milliseconds MaxAfter{60000};
 static constexpr size_t MaxText = 500;
 
-// By the number of the code.
+// Indexed by the status code.
 static constexpr struct {
   const char *Name;
   Fault::Class Class;
@@ -62,7 +61,7 @@ bool dtlto::reapi::readBlobPath(std::string_view Text, BlobName &Name) {
   return true;
 }
 
-/// Reads a wish for a pause, and missing blobs. The details may be any bytes.
+/// Reads the requested pause and missing blobs. The details may be any bytes.
 static void readDetails(const google::rpc::Status &S, Fault &F) {
   for (const google::protobuf::Any &Any : S.details()) {
     if (Any.Is<google::rpc::RetryInfo>()) {

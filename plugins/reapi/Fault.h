@@ -1,13 +1,12 @@
-//===- Fault.h - Why a call failed -------------------------------*- C++
-//-*-===//
+//===- Fault.h - Why a call failed ------------------------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// gRPC's status, and google.rpc.Status in answers, as what the client does
-// next.
+// Translates gRPC's status, and google.rpc.Status in answers, to what the
+// client does next.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,22 +29,23 @@ struct Endpoint;
 struct Fault {
   enum Class {
     None,
-    Later,     // the same call may work in a while
-    Busy,      // the same call may work with fewer others at a time
-    Missing,   // inputs are missing at the server
+    Later,     // the same call may work later
+    Busy,      // the same call may work with fewer others
+    Missing,   // the server lacks inputs
     Refused,   // the user's credentials or settings are wrong
     Cancelled, // by the client
     Failed     // a retry does not help
   } What = None;
   grpc::StatusCode Code = grpc::StatusCode::OK;
   std::string Text; // one line
-  /// The endpoint that reported it, one of the settings'; null: the one called.
+  /// The endpoint of the settings that reported it; null: the one called.
   const Endpoint *By = nullptr;
-  /// The pause that the server asks for; 0: none.
+  /// The pause that the server requests; 0: none.
   std::chrono::milliseconds After{0};
-  /// The credentials have been renewed: retry at once, whatever was tried.
+  /// The credentials were renewed: retry at once, regardless of earlier tries.
   bool Renewed = false;
-  /// The server reported it. Otherwise gRPC did: no connection, or a deadline.
+  /// Whether the server reported it. Otherwise gRPC did: no connection, or a
+  /// deadline.
   bool FromServer = false;
   std::vector<BlobName> Blobs; // missing ones that the server named
 
@@ -59,7 +59,7 @@ struct Fault {
   explicit operator bool() const { return What != None; }
 };
 
-/// Translates \p S.
+/// Translates the status of a call.
 Fault faultOf(const grpc::Status &S);
 /// Translates the status in an answer.
 Fault faultOf(const google::rpc::Status &S);

@@ -13,16 +13,15 @@
 using namespace dtlto::reapi;
 using dtlto::quote;
 
-// Of a program's output.
+// The limit for a program's output.
 static constexpr size_t MaxText = size_t(1) << 20;
 // How often an action is executed.
 static constexpr unsigned MaxExecutions = 3;
-// How often a full server is asked, with longer and longer pauses.
+// How often a full server is asked, with increasing pauses.
 static constexpr unsigned MaxBusy = 12;
-// How many refusals in a row, before the user is told that jobs wait.
+// Refusals in a row before the user is told that jobs wait.
 static constexpr unsigned RefusalsAreNews = 4;
-// How many refusals in a row, before a server that has executed nothing is
-// given up.
+// Refusals in a row before a server that has executed nothing is given up.
 static constexpr unsigned MaxRefused = 3;
 
 static std::string firstLine(const std::string &Text) {
@@ -59,7 +58,7 @@ dtlto::sdk::Result JobRun::runForeign(const std::string &Target) {
     try {
       R = runReady();
     } catch (const sdk::Error &E) {
-      // LLVM's words.
+      // LLVM's message.
       if (std::string_view(E.what()).find("No available targets") !=
           std::string_view::npos) {
         std::lock_guard<std::mutex> Lock(C.Mutex);
@@ -116,8 +115,8 @@ std::optional<dtlto::sdk::Result> JobRun::fromCache(const Action &A) {
   if (F)
     C.log(DTLTO_LOG_DEBUG, Cache + ": " + F.Text);
   try {
-    // A failure may have another reason than the module, and a server that
-    // keeps failures would return it again.
+    // Ignore cached failures: their cause may not be the module, and a server
+    // that keeps failures would return them again.
     if (R && R->exit_code() == 0) {
       sdk::Result Found = conclude(A, *R, "action cache");
       ++C.TheServer.Sum.Hits;
@@ -146,7 +145,7 @@ void JobRun::uploadAll(const Action &A) {
 // The workers' compiler
 //===----------------------------------------------------------------------===//
 
-/// Returns its version, or an error message.
+/// Returns the version of the workers' compiler, or an error message.
 std::string JobRun::askCompiler() {
   Action A = C.Actions->makeQuestion();
   uploadAll(A);
@@ -192,8 +191,8 @@ dtlto::sdk::Result JobRun::execute(const Action &A) {
   uploadAll(A);
   ExecuteOptions O;
   // An execution replaces a bad result in the cache. A server may merge a
-  // second execution of a job with the first one, unless the action is not to
-  // be cached.
+  // second execution of a job with the first one, unless the action must not be
+  // cached.
   bool IsSecond = Offer.avoid() && !SkipsCache;
   O.Action = C.S.Use == Results::Write && !IsSecond ? A.Name : A.UncachedName;
   O.Output = A.Output;
@@ -202,7 +201,7 @@ dtlto::sdk::Result JobRun::execute(const Action &A) {
   if (Out.Failed)
     fail(Out.Failed, "can't execute on " + C.S.Server.name());
   const re::ExecutedActionMetadata &M = Out.Result.execution_metadata();
-  // Servers may answer from their action cache, too.
+  // Servers may also answer from their action cache.
   if (Out.WasCached) {
     ++C.TheServer.Sum.Hits;
   } else {
@@ -229,7 +228,7 @@ Outcome JobRun::tryOnce(ExecuteOptions &O, bool &IsRefusal, unsigned &InRow) {
       C.InFlight.begun();
     Offer.state(State, By);
   };
-  // The linker may submit the same job again.
+  // Limits restarts, since the linker may submit the same job again.
   O.Begun = [&] { C.Record.begun(O.Action); };
   O.WhyNot = [&] { return C.Record.whyNot(O.Action); };
   Outcome Out = reapi::execute(C.TheServer, Cancelled, C.Can.Digest, O);
@@ -260,7 +259,7 @@ Outcome JobRun::tryToExecute(const Action &A, ExecuteOptions &O) {
     if (!F)
       return Out;
     Offer.state(DTLTO_STATE_QUEUED);
-    if (IsRefusal) { // which is not the job's failure
+    if (IsRefusal) { // not the job's failure
       onRefusal(F, InRow);
       checkStopped();
       if (++NumRefused > MaxBusy)
@@ -268,7 +267,7 @@ Outcome JobRun::tryToExecute(const Action &A, ExecuteOptions &O) {
       ++C.TheServer.Sum.Retried;
       continue;
     }
-    // Servers that have lost contents don't always say so: buildbox-casd
+    // Servers don't always report that they have lost contents: buildbox-casd
     // reports NOT_FOUND for an action, and INTERNAL for its inputs.
     if (F.Code == grpc::StatusCode::NOT_FOUND ||
         F.Code == grpc::StatusCode::INTERNAL)
@@ -289,7 +288,7 @@ Outcome JobRun::tryToExecute(const Action &A, ExecuteOptions &O) {
 void JobRun::prepareRetry(const Action &A, const Fault &F, unsigned Try) {
   C.log(DTLTO_LOG_DEBUG,
         "module '" + std::string(Offer.name()) + "': " + F.Text + "; again");
-  // An operation may fail at once.
+  // Pause first: an operation may fail at once.
   if (F.What == Fault::Later && !C.TheServer.pause(Cancelled, F, Try - 1))
     stopped();
   if (F.What != Fault::Missing)
@@ -306,7 +305,7 @@ void JobRun::prepareRetry(const Action &A, const Fault &F, unsigned Try) {
 void JobRun::onRefusal(const Fault &F, unsigned InRow) {
   bool IsUseless = C.TheServer.Sum.Executed == 0 && F.What != Fault::Busy;
   unsigned Limit = IsUseless ? std::min(MaxRefused, C.S.Retries + 1) : MaxBusy;
-  // As long as the server works on other jobs, keep it.
+  // Keep the server as long as it works on other jobs.
   bool IsIdle = C.InFlight.used() == 0;
   bool GivesUp = InRow >= Limit && IsIdle;
   if (C.Record.refused(F.Text, !GivesUp && InRow >= RefusalsAreNews && IsIdle))
@@ -357,8 +356,8 @@ std::string JobRun::standardError(const re::ActionResult &R) {
   return Text;
 }
 
-/// Whether \p Text, the standard error of a worker that ended with 1, is about
-/// the module: LLVM's lines begin with "error: ", and dtlto-codegen's own with
+/// Whether \p Text, the standard error of a worker that exited with 1, is about
+/// the module. LLVM's lines begin with "error: ", and dtlto-codegen's own with
 /// its name.
 static bool isOfModule(const std::string &Text) {
   return Text.compare(0, 7, "error: ") == 0 ||
@@ -390,7 +389,7 @@ std::string JobRun::object(const Action &A, re::ActionResult &R,
     if (nameBlob(C.Can.Digest, Object) != Name)
       throw wrong(By, "the object isn't the one that its digest names");
   } else if (Fault F = C.Contents->read(Cancelled, Name, Share, Object)) {
-    // These are failures of the store, and not of the worker.
+    // These are failures of the store, not of the worker.
     if (F.What == Fault::Later || F.What == Fault::Busy ||
         F.What == Fault::Refused || Cancelled.raised())
       fail(F, "can't get the object from " + C.S.Cas.name());

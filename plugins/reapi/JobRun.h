@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The life of a job, on a thread of its own from the SDK's pool:
+// The life of a job, on its own thread from the SDK's pool:
 //
 //   make an action                     -> its digest
 //   look it up in the action cache     -> the object, or nothing
@@ -22,7 +22,7 @@
 
 namespace dtlto::reapi {
 
-/// One thread, but for the job's cancellation. What fails throws sdk::Error.
+/// One thread, except for the job's cancellation. Failures throw sdk::Error.
 class JobRun {
 public:
   JobRun(Client &C, const sdk::Job &Offer);
@@ -33,50 +33,50 @@ public:
 
 private:
   sdk::Result runReady();
-  /// runReady() for a processor that the worker may not have.
+  /// runReady() for a processor that the worker may not support.
   sdk::Result runForeign(const std::string &Target);
   /// Client::findOut() for this job.
   void findOut(Client::Question &Q, const std::function<void()> &Ask);
   std::optional<sdk::Result> fromCache(const Action &A);
-  /// Asks one of the workers whether their clang is of exactly the linker's
+  /// Asks one of the workers whether their clang has exactly the linker's
   /// version.
   void proveCompiler();
   std::string askCompiler();
   sdk::Result execute(const Action &A);
-  /// Has \p O.Action executed, with retries within the limits of README.md.
-  /// \p A has its blobs. Returns the last fault.
+  /// Executes \p O.Action, with retries within the limits of README.md. \p A
+  /// has its blobs. Returns the last outcome.
   Outcome tryToExecute(const Action &A, ExecuteOptions &O);
-  /// One try. Sets \p IsRefusal to whether the server has not accepted it, and
-  /// \p InRow to how many in a row it has refused.
+  /// Tries once. Sets \p IsRefusal to whether the server has not accepted it,
+  /// and \p InRow to the number of refusals in a row.
   Outcome tryOnce(ExecuteOptions &O, bool &IsRefusal, unsigned &InRow);
-  /// Before retry \p Try of \p A, which has failed with \p F.
+  /// Prepares retry \p Try of \p A, which has failed with \p F.
   void prepareRetry(const Action &A, const Fault &F, unsigned Try);
-  /// The server has refused \p InRow executions in a row, with \p F.
+  /// Handles \p InRow refused executions in a row, the last with \p F.
   void onRefusal(const Fault &F, unsigned InRow);
   void uploadAll(const Action &A);
-  /// Makes the job's result of \p R, which \p By has made.
+  /// Makes the job's result from \p R, which comes from \p By.
   sdk::Result conclude(const Action &A, re::ActionResult &R,
                        const std::string &By);
   /// Fetches the object of \p R, with memory of \p Share.
   std::string object(const Action &A, re::ActionResult &R,
                      const std::string &By, sdk::ResultMemory::Share &Share);
   std::string standardError(const re::ActionResult &R);
-  /// Returns the text \p D; empty if it is too long, or can't be fetched.
+  /// Returns the text \p D, or nothing if it is too long or can't be fetched.
   std::string read(const re::Digest &D);
   /// Reports the times of an execution.
   void count(const re::ExecutedActionMetadata &M);
   /// Throws if the job was cancelled, or the server can't be used.
   void checkStopped();
-  /// Throws why the job was stopped.
+  /// Throws the reason why the job was stopped.
   [[noreturn]] void stopped();
-  /// Throws what \p F is for the job.
+  /// Throws the error that \p F means for the job.
   [[noreturn]] void fail(const Fault &F, const std::string &Doing);
 
   Client &C;
   const sdk::Job &Offer;
-  Stop Cancelled; // or the server can't be used
+  Stop Cancelled; // also raised if the server can't be used
   const Client::Registration Registered;
-  /// The action cache's result is bad, or not wanted.
+  /// The action cache's result is bad, or unwanted.
   bool SkipsCache = false;
 };
 

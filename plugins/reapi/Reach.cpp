@@ -23,7 +23,7 @@ namespace sdk = dtlto::sdk;
 using SteadyClock = std::chrono::steady_clock;
 
 static constexpr size_t MaxPem = size_t(4) << 20;
-// Of a connection that only tests why gRPC has none.
+// The limit of a connection that only tests why gRPC has none.
 static constexpr std::chrono::seconds MaxTrial{3};
 
 namespace {
@@ -138,7 +138,7 @@ std::string dtlto::reapi::proxyVariable(const Endpoint &E, const GetEnv &Env,
   Address.clear();
   if (E.Target.compare(0, 5, "unix:") == 0)
     return "";
-  // In gRPC's own order.
+  // In gRPC's order.
   for (const char *Name : {"grpc_proxy", "https_proxy", "http_proxy"}) {
     const char *Value = Env(Name);
     if (!Value || !*Value)
@@ -258,13 +258,13 @@ static int keepFirstError(int Good, X509_STORE_CTX *Context) {
     First->Cert.reset(Cert);
     First->Code = X509_STORE_CTX_get_error(Context);
   }
-  return 1; // go on, to see all of the handshake
+  return 1; // continue, to see the whole handshake
 }
 
-// OpenSSL's reasons from here on are alerts that a peer sent.
+// OpenSSL's reasons from this one on are alerts that a peer sent.
 static constexpr int FirstAlert = SSL_AD_REASON_OFFSET;
 
-/// Prepares a handshake with the settings that gRPC has.
+/// Prepares a handshake with gRPC's settings.
 static ContextPtr contextFor(const Settings &S) {
   ContextPtr Context(SSL_CTX_new(TLS_client_method()));
   if (!Context)
@@ -283,8 +283,8 @@ static ContextPtr contextFor(const Settings &S) {
   return Context;
 }
 
-/// Calls \p Step, which returns what OpenSSL's functions do, until it succeeds,
-/// fails, or \p End has passed. Returns whether it succeeded.
+/// Calls \p Step, which returns what OpenSSL's functions return, until it
+/// succeeds, fails, or \p End has passed. Returns whether it succeeded.
 template <typename F>
 static bool repeat(SSL *Ssl, SteadyClock::time_point End, F Step) {
   while (true) {
@@ -301,7 +301,8 @@ static bool repeat(SSL *Ssl, SteadyClock::time_point End, F Step) {
   }
 }
 
-/// Explains the error or alert \p Reason of a handshake; empty: unknown.
+/// Explains the error or alert \p Reason of a handshake. Returns nothing if it
+/// is unknown.
 static std::string explainReason(const Settings &S, int Reason) {
   switch (Reason) {
   case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
@@ -324,7 +325,8 @@ static std::string explainReason(const Settings &S, int Reason) {
   }
 }
 
-/// Shakes hands with \p E as gRPC does. Returns what is wrong; empty: unknown.
+/// Makes a handshake with \p E like gRPC's. Returns what is wrong, or nothing
+/// if that is unknown.
 static std::string explainHandshake(const Settings &S, const Endpoint &E) {
   auto End = SteadyClock::now() + MaxTrial;
   ContextPtr Context = contextFor(S);
@@ -352,7 +354,7 @@ static std::string explainHandshake(const Settings &S, const Endpoint &E) {
              (Names.empty() ? "for no name" : "for " + Names) + ", not for " +
              quote(Host);
     }
-    // A server that wants a certificate says so after the handshake.
+    // A server requests a missing certificate only after the handshake.
     End = std::min(End, SteadyClock::now() + std::chrono::milliseconds(500));
     char Byte;
     repeat(Ssl.get(), End, [&] { return SSL_read(Ssl.get(), &Byte, 1); });
@@ -378,7 +380,7 @@ std::string dtlto::reapi::explainConnection(const Settings &S,
     return "gRPC goes through the proxy " + quote(Address) + " of $" + Name +
            "; if the proxy cannot reach the server, add " +
            quote(std::string(hostOf(E.Target))) + " to $no_proxy";
-  // gRPC says this of a TLS alert and of a web server's answer.
+  // gRPC reports this for a TLS alert and for a web server's answer.
   bool IsOther = !E.Tls && Has("http1.x server");
   if (!IsOther && !Has("ocket closed") && !Has("reset by peer") &&
       !(E.Tls && (Has("andshake") || Has("SSL") || Has("ertificate") ||

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// gRPC says that a handshake failed, but not which certificate has expired, and
-// names the address of a proxy as if it were the server's. This file finds out
-// what a user has to change.
+// gRPC reports that a handshake failed, but not which certificate has expired.
+// It also names the address of a proxy as if it were the server's. This file
+// finds out what the user must change.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,17 +24,17 @@ struct PemFiles {
 };
 
 /// Reads the files. Throws sdk::Error, which names the setting and the file, if
-/// gRPC could make nothing of one of them.
+/// gRPC couldn't use one of them.
 PemFiles readPemFiles(const Settings &S);
 
-/// The environment variable whose proxy gRPC uses for \p E; empty: none. \p
-/// Address is set to the proxy's host and port, without credentials.
+/// Returns the environment variable whose proxy gRPC uses for \p E, or nothing.
+/// Sets \p Address to the proxy's host and port, without credentials.
 std::string proxyVariable(const Endpoint &E, const GetEnv &Env,
                           std::string &Address);
 
-/// Why a connection to \p E fails and what to do, for a message that ends with
-/// gRPC's own \p Text. Empty if nothing is known. May open a connection of its
-/// own, and blocks for a few seconds at most.
+/// Returns why a connection to \p E fails and what to do, for a message that
+/// ends with gRPC's own \p Text. Returns nothing if that is unknown. May open
+/// its own connection. Blocks for a few seconds at most.
 std::string explainConnection(const Settings &S, const Endpoint &E,
                               std::string_view Text, const GetEnv &Env);
 

@@ -7,13 +7,13 @@
 //
 // A client of the Remote Execution API (build.bazel.remote.execution.v2) in the
 // linker's process. Jobs go from memory to a server, and objects come back into
-// memory. README.md is for users; Action.h has what a job is there, Client.h
-// how it moves.
+// memory. README.md is for users. Action.h describes what a job is for the
+// server, and JobRun.h the life of a job.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Client.h"
 
-// And what the compiler reads: see openSettings().
+// configure() adds what the compiler reads.
 DTLTO_PLUGIN(dtlto::reapi::Client, "reapi", DTLTO_VERSION,
              DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS);

@@ -1,4 +1,4 @@
-//===- Server.cpp - The services, and how they are called -----------------===//
+//===- Server.cpp - Connections and calls to the services -----------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -23,11 +23,11 @@ using namespace std::chrono_literals;
 
 // The size limit of a message from a server.
 static constexpr int MaxMessage = 64 << 20;
-// gRPC's default limit of a message, less room for the fields around blobs.
+// gRPC's default limit of a message, minus room for the fields around blobs.
 static constexpr uint64_t MaxBatchBytes = (uint64_t(4) << 20) - (128 << 10);
 static constexpr std::chrono::milliseconds MaxPause{20000};
 static constexpr unsigned StreamsPerConnection = 50;
-// The same as with the other plugins; README.md states it.
+// The same as in the other plugins; README.md documents it.
 static constexpr std::chrono::milliseconds MaxSilence{12000};
 static constexpr char MetadataKey[] =
     "build.bazel.remote.execution.v2.requestmetadata-bin";
@@ -58,8 +58,8 @@ Server::Server(const Settings &S)
   for (const Endpoint *E : {&S.Server, &S.Cas, &S.Cache})
     if (!Peers.count(E->name()))
       connect(*E, Ssl);
-  // Servers and proxies limit the calls of a connection (nginx: 128), and the
-  // deadline of a call that waits passes.
+  // Servers and proxies limit the calls of a connection (nginx: 128). A call
+  // that waits for a free one would miss its deadline.
   for (unsigned I = 0; I * StreamsPerConnection < S.Jobs; ++I) {
     Connection &C = connect(S.Server, Ssl);
     Executors.push_back({&C, re::Execution::NewStub(C.Channel)});
@@ -72,7 +72,7 @@ Server::Server(const Settings &S)
 }
 
 //===----------------------------------------------------------------------===//
-// Connections, and whether they work
+// The state of connections
 //===----------------------------------------------------------------------===//
 
 struct Server::Ping {
@@ -98,14 +98,14 @@ Server::Connection &Server::connect(const Endpoint &To,
   // Otherwise all channels to one address share a connection, even with other
   // sessions of this process.
   Args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  // gRPC stops its own pings after two without a call, since servers regard
+  // gRPC stops its own pings after two without a call, because servers regard
   // more as an attack. So our ping is a call (ping()), and gRPC's time is
   // endless. Without any time, gRPC does not set TCP_USER_TIMEOUT, the second
-  // one.
+  // value.
   Args.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, INT_MAX - 1);
   Args.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, int(silence().count() / 2));
   Args.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
-  // When a call may connect again: our own pauses are long enough.
+  // The time until a call may reconnect: our own pauses are long enough.
   Args.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
   Args.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 2000);
   // Despite its name, the time limit of one attempt.
@@ -149,7 +149,7 @@ Server::Call::Call(Server &S, Stop &Stopping, Connection &By,
   Clock::time_point Now = Clock::now();
   std::lock_guard<std::mutex> Lock(S.PulseMutex);
   Peer &P = By.Of;
-  // A server that can't be reached stays so between two tries.
+  // A server that can't be reached stays unreachable between two tries.
   if (P.NumCalls++ == 0 && (!P.Failing || Now - P.Ended > S.silence() / 2)) {
     P.Heard = Now;
     P.Failing = false;
@@ -258,7 +258,7 @@ Fault Server::prepare(Call &C, const std::string &Action,
   M.set_action_id(Action);
   M.set_tool_invocation_id(Invocation);
   C.Context.AddMetadata(MetadataKey, M.SerializeAsString());
-  // The user's headers override the helper's, and those the token.
+  // The user's headers override the helper's, which override the token.
   bool IsAuthorized = S.Headers.count("authorization");
   for (const auto &[Name, Value] : Headers) {
     IsAuthorized |= Name == "authorization";
@@ -279,7 +279,7 @@ void Server::Call::note(Fault &F) {
   F.FromServer = F && Context.debug_error_string().find("received from peer") !=
                           std::string::npos;
   if (!F || F.FromServer ||
-      // The machine answers, without a server.
+      // The machine answers, but has no server.
       F.Text.find("Connection refused") != std::string::npos) {
     heard();
   } else if (F.Code == grpc::StatusCode::UNAVAILABLE) {
@@ -291,7 +291,7 @@ void Server::Call::note(Fault &F) {
 Fault Server::Call::end(const grpc::Status &Status) {
   Fault F = faultOf(Status);
   note(F);
-  // A proxy reports that, too, when it loses the server.
+  // A proxy also reports this when it loses the server.
   if (F.What == Fault::Cancelled && !Stopping.raised())
     F.What = Fault::Later;
   bool IsRefused = F.Code == grpc::StatusCode::UNAUTHENTICATED;
@@ -311,7 +311,7 @@ Fault Server::Call::end(const grpc::Status &Status) {
 bool Server::mayRetry(const Fault &F, uint32_t Try) const {
   if (F.Renewed)
     return true;
-  // Some proxies report these when they lose the server, and some servers.
+  // Some proxies report these when they lose the server; so do some servers.
   bool MayPass = F.Code == grpc::StatusCode::INTERNAL ||
                  F.Code == grpc::StatusCode::UNKNOWN;
   return (F.What == Fault::Later || F.What == Fault::Busy || MayPass) &&
@@ -323,7 +323,7 @@ std::chrono::milliseconds Server::pauseAfter(const Fault &F,
   if (F.After.count() != 0)
     return F.After;
   auto Time = std::min(MaxPause, S.RetryDelay * (1 << std::min(Try, 10u)));
-  // Random, so that calls don't all come back at the same time.
+  // Randomize it, so that calls don't all come back at the same time.
   static thread_local std::minstd_rand Random{std::random_device()()};
   return Time / 2 + Time * (Random() % 1024) / 2048;
 }
@@ -364,8 +364,8 @@ static bool has(const google::protobuf::RepeatedField<int> &List, int Value) {
   return std::find(List.begin(), List.end(), Value) != List.end();
 }
 
-/// Whether the server takes digests of \p Kind. SHA-256 is the default where it
-/// names no functions.
+/// Whether the server accepts digests of \p Kind. SHA-256 is the default if the
+/// server names no functions.
 static bool takes(const re::ServerCapabilities &Of, DigestKind Kind) {
   const re::CacheCapabilities &Holds = Of.cache_capabilities();
   const re::ExecutionCapabilities &Runs = Of.execution_capabilities();
@@ -394,7 +394,7 @@ Fault Server::ask(Stop &Stopping, Abilities &Can) {
     F = Ask(S.Cas, OfCas);
     *Of.mutable_cache_capabilities() = OfCas.cache_capabilities();
   }
-  // Only the instance can be not found, or wrong.
+  // Only the instance can be missing, or invalid.
   if (F.Code == grpc::StatusCode::NOT_FOUND ||
       F.Code == grpc::StatusCode::INVALID_ARGUMENT)
     F.What = Fault::Refused;

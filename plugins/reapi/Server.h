@@ -1,13 +1,14 @@
-//===- Server.h - The services, and how they are called ---------*- C++ -*-===//
+//===- Server.h - Connections and calls to the services ---------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// One connection for each endpoint, for all threads. Each call has a deadline,
-// the user's headers and the API's own, which names the tool and the link; what
-// may work later is tried again, longer and longer apart.
+// Connections for all threads: one for each endpoint, and more for executions.
+// Each call has a deadline, the user's headers, and the API's own, which names
+// the tool and the link. Calls that may work later are retried with increasing
+// pauses.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,7 +35,7 @@ inline void setDigest(re::Digest &D, const BlobName &N) {
   D.set_size_bytes(int64_t(N.Size));
 }
 
-/// The server's capabilities, as far as they matter.
+/// The server's capabilities, as far as the client uses them.
 struct Abilities {
   DigestKind Digest = DigestKind::Sha256;
   uint64_t MaxBatch = 0; // bytes of all blobs in a call
@@ -62,13 +63,14 @@ public:
   explicit Server(const Settings &S);
   ~Server();
 
-  /// Asks what the server can do. Blocks, no longer than the settings allow.
+  /// Asks for the server's capabilities. Blocks at most as long as the settings
+  /// allow.
   Fault ask(Stop &Stopping, Abilities &Can);
 
-  /// One try of a call to \p To. \p Action is named in its metadata.
+  /// One try of a call to \p To. Its metadata names \p Action.
   class Call {
   public:
-    /// Unless it \p MayWait, it fails if the credential helper has to run.
+    /// Unless it \p MayWait, it fails if the credential helper must run.
     Call(Server &S, Stop &Stopping, const Endpoint &To,
          const std::string &Action, std::chrono::seconds Limit,
          bool MayWait = true)
@@ -76,18 +78,18 @@ public:
     Call(Server &S, Stop &Stopping, Connection &By, const std::string &Action,
          std::chrono::seconds Limit, bool MayWait = true, bool IsPing = false);
     ~Call();
-    /// The server has sent or accepted something.
+    /// Records that the server has sent or accepted something.
     void heard();
-    /// Why the call can't be made.
+    /// Returns why the call can't be made.
     const Fault &failed() const { return Failed; }
-    /// Translates the call's status, to be called once.
+    /// Translates the call's status. Must be called once.
     Fault end(const grpc::Status &Status);
 
     grpc::ClientContext Context;
 
   private:
     friend class Server;
-    /// Sets who reported \p F, and notes what that says about the connection.
+    /// Sets who reported \p F, and updates the connection's state.
     void note(Fault &F);
 
     Server &S;
@@ -96,13 +98,14 @@ public:
     const Endpoint &To;
     const bool IsPing;
     uint64_t Stamp = 0; // of the helper's headers
-    std::string Token;  // that it has; empty: none
+    std::string Token;  // the token sent; empty: none
     const Fault Failed;
     Stop::Call Here;
   };
 
   /// Calls \p Fn(context), which calls \p To, until it succeeds or a retry does
-  /// not help. \p Size: the bytes that it transfers, if they are many.
+  /// not help. \p Size is the number of bytes that it transfers, if there are
+  /// many.
   template <typename F>
   Fault call(Stop &Stopping, const Endpoint &To, const std::string &Action,
              F Fn, uint64_t Size = 0) {
@@ -118,20 +121,20 @@ public:
         return Found;
     }
   }
-  /// The time limit of a call that transfers \p Size bytes: several calls may
-  /// share a slow line.
+  /// Returns the time limit of a call that transfers \p Size bytes. Several
+  /// calls may share a slow line.
   std::chrono::seconds limit(uint64_t Size) const {
     return S.Timeout + std::chrono::seconds(Size >> 16);
   }
-  /// Whether to retry a call that failed with \p F after \p Try tries, and that
-  /// may be made twice.
+  /// Whether to retry a call that failed with \p F after \p Try tries. The call
+  /// must be safe to repeat.
   bool mayRetry(const Fault &F, uint32_t Try) const;
-  /// How long to wait after \p F and \p Try tries before it.
+  /// Returns how long to wait after \p F and \p Try tries before it.
   std::chrono::milliseconds pauseAfter(const Fault &F, uint32_t Try) const;
   /// Waits for the next try. Returns false if \p Stopping is raised.
   bool pause(Stop &Stopping, const Fault &F, uint32_t Try);
 
-  /// A request with the fields that all requests have.
+  /// Returns a request with the fields that all requests have.
   template <typename T> T request(DigestKind Kind) const {
     T Request;
     Request.set_instance_name(S.Instance);
@@ -139,21 +142,21 @@ public:
     return Request;
   }
 
-  /// To be called each pulse(): pings connections on which calls only wait.
-  /// Returns why the server is given up, or an empty text.
+  /// Must be called each pulse(). Pings connections on which calls only wait.
+  /// Returns why the server is given up, or nothing.
   std::string watch();
   /// How often watch() has something to do.
   std::chrono::milliseconds pulse() const;
   /// How long a server may be unreachable.
   std::chrono::milliseconds silence() const;
-  /// \p F with what the user can do about it. May block for a few seconds.
+  /// Returns \p F with advice for the user. May block for a few seconds.
   std::string explain(const Fault &F);
 
   const Settings &S;
-  /// Called for the first retry because the server is unreachable, on the
-  /// thread of the call. May be empty.
+  /// Called on the first retry because the server is unreachable, on the call's
+  /// thread. May be empty.
   std::function<void(const Fault &)> WhenUnavailable;
-  /// Connections for executions, in turn. Any thread.
+  /// Connections for executions, used in turn. Any thread.
   struct Executor {
     Connection *By;
     std::unique_ptr<re::Execution::Stub> Stub;
@@ -181,7 +184,7 @@ private:
     const std::unique_ptr<re::Capabilities::Stub> Capabilities;
     unsigned NumCalls = 0; // in progress, without the ping
     Clock::time_point Heard{};
-    std::unique_ptr<Ping> Waiting; // for its answer
+    std::unique_ptr<Ping> Waiting; // a ping without an answer yet
   };
   struct Peer {
     /// The first isn't for executions.
@@ -196,21 +199,22 @@ private:
   }
   Connection &connect(const Endpoint &To, const grpc::SslCredentialsOptions &O);
   void ping(Connection &C);
-  /// Takes the answers to pings that are there; with \p All, waits for all.
+  /// Handles the answers to pings that have arrived; with \p All, waits for
+  /// all.
   void takeAnswers(bool All);
-  /// Sets deadline and metadata.
+  /// Sets the deadline and the metadata.
   Fault prepare(Call &C, const std::string &Action, std::chrono::seconds Limit,
                 bool MayWait);
 
-  /// Waits until \p C is connected, but no longer than \p Time. Returns false
-  /// if \p Stopping is raised.
+  /// Waits until \p C is connected, but at most \p Time. Returns false if \p
+  /// Stopping is raised.
   static bool waitForConnection(Stop &Stopping, grpc::Channel &C,
                                 std::chrono::milliseconds Time);
 
   std::map<std::string, Peer> Peers; // by the endpoint's name
   std::vector<Executor> Executors;
   std::atomic<unsigned> NextExecutor{0};
-  std::mutex PulseMutex; // guards what connections say of calls
+  std::mutex PulseMutex; // guards the calls' state of connections
   grpc::CompletionQueue Answers;
   std::mutex ExplainMutex;                      // guards what follows
   std::map<std::string, std::string> Explained; // by the endpoint's name

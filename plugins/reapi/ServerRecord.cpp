@@ -1,4 +1,4 @@
-//===- ServerRecord.cpp - What a link has seen of its server --------------===//
+//===- ServerRecord.cpp - What a link has learned about a server ----------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,13 +11,13 @@
 
 using namespace dtlto::reapi;
 
-// How often an action may begin or fail, however often the linker submits its
-// job.
+// How often an action may begin or fail, even if the linker submits its job
+// again.
 static constexpr unsigned MaxTries = 3;
-// How many actions in a row a server may fail: one that has executed none, and
-// one that has.
+// How many actions in a row a server may fail: before it has executed any, and
+// after.
 static constexpr unsigned MaxRejected = 3, MaxRejectedLater = 10;
-// When the user is told that jobs only wait at the server.
+// When the user is told that jobs only wait on the server.
 static constexpr std::chrono::seconds WaitingIsNews{3};
 
 void ServerRecord::change(Execution &Old, Execution New) {
@@ -48,7 +48,7 @@ void ServerRecord::load(dtlto_load &Load, unsigned Used, unsigned Size,
                         uint32_t Accepted) const {
   std::lock_guard<std::mutex> Lock(Mutex);
   // The API doesn't report slots. Once a job waits at the server, the server
-  // runs as many as it can.
+  // runs as many jobs as it can.
   if (HasQueued && MostRunning) {
     Load.slots = std::min(MostRunning, Size);
     Load.free = Load.slots - std::min(Load.slots, NumRunning);
@@ -93,7 +93,7 @@ void ServerRecord::ended(const BlobName &Action, const Fault &F,
 
 bool ServerRecord::isRejected(const Fault &F, bool HasExecuted) {
   // An action that is cancelled, takes too long, or lacks a blob that the
-  // server names, says nothing about others.
+  // server names shows nothing about others.
   if (!F.FromServer || !F.Blobs.empty() ||
       F.Code == grpc::StatusCode::CANCELLED ||
       F.Code == grpc::StatusCode::ABORTED ||

@@ -1,11 +1,11 @@
-//===- ServerRecord.h - What a link has seen of its server ------*- C++ -*-===//
+//===- ServerRecord.h - What a link has learned about a server --*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Executions, refusals, tries and wrong results, of all jobs of the link.
+// Executions, refusals, tries and wrong results of all jobs of the link.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@ namespace dtlto::reapi {
 /// Any thread.
 class ServerRecord {
 public:
-  /// What the server reports of one execution.
+  /// What the server reports on one execution.
   struct Execution {
     bool IsThere = false, IsRunning = false, IsQueued = false;
   };
@@ -32,53 +32,55 @@ public:
   void change(Execution &Old, Execution New);
   void addWorker(const std::string &Name);
   size_t numWorkers() const;
-  /// Fills in what is known. \p Used of the \p Size places for executions are
+  /// Fills in what is known. \p Used of \p Size places for executions are
   /// taken, and the session has \p Accepted jobs.
   void load(dtlto_load &Load, unsigned Used, unsigned Size,
             uint32_t Accepted) const;
 
-  /// The server has accepted the action once more.
+  /// Records that the server has accepted the action once more.
   void begun(const BlobName &Action);
-  /// Returns why the action may not begin again, however often the linker
-  /// submits its job; empty if it may.
+  /// Returns why the action may not begin again, even if the linker submits its
+  /// job again. Returns nothing if it may.
   std::string whyNot(const BlobName &Action) const;
-  /// One execution of the action has ended, with \p F. \p IsRefusal: the server
-  /// has not accepted it.
+  /// Records that one execution of the action has ended with \p F. \p
+  /// IsRefusal: the server has not accepted it.
   void ended(const BlobName &Action, const Fault &F, bool IsRefusal);
   /// Counts an action that failed with \p F. Returns whether the server seems
   /// to fail all actions of this link. \p HasExecuted: it has executed others.
   bool isRejected(const Fault &F, bool HasExecuted);
 
-  /// The server refuses executions, as \p Text says. Returns whether the user
-  /// is to be told: \p IsNews, and for the first time.
+  /// Records that the server refuses executions with \p Text. Returns whether
+  /// to tell the user: if it \p IsNews, the first time.
   bool refused(const std::string &Text, bool IsNews);
-  /// Describes that jobs wait in the server's queue and none begins. Returns
-  /// that once; empty as long as jobs run.
+  /// Returns, once, that jobs wait in the server's queue and none begins.
+  /// Returns nothing as long as jobs run.
   std::string whyWaiting();
-  /// Describes why no job has run; empty if one has, or if the user knows.
+  /// Returns why no job has run, or nothing if one has or the user already
+  /// knows.
   std::string whyNothing() const;
 
-  /// Remembers the action as that of \p Job. Returns whether the linker has
+  /// Records the action as that of \p Job. Returns whether the linker has
   /// refuted one of its results.
   bool wasRefuted(uint64_t Job, const BlobName &Action);
-  /// A result of \p Job was wrong. \p MayBeCached: in the action cache, too.
+  /// Records that a result of \p Job was wrong. \p MayBeCached: in the action
+  /// cache, too.
   void refute(uint64_t Job, bool MayBeCached);
-  /// Actions whose wrong results may be in the action cache, by digest. Each is
-  /// returned once.
+  /// Returns actions whose wrong results may be in the action cache, by digest.
+  /// Each is returned once.
   std::map<std::string, BlobName> takeToRepair();
 
 private:
-  /// Of an action, as long as it has not succeeded.
+  /// The tries of an action that has not succeeded yet.
   struct Tries {
     unsigned Begun = 0, Failed = 0;
-    std::string Why; // it failed last
+    std::string Why; // of the last failure
   };
 
   mutable std::mutex Mutex; // guards what follows
   unsigned NumThere = 0, NumRunning = 0, MostRunning = 0;
   unsigned NumQueued = 0, MostQueued = 0; // in the server's queue
   bool HasQueued = false;                 // a job has waited while others ran
-  std::chrono::steady_clock::time_point WaitingSince; // when none began
+  std::chrono::steady_clock::time_point WaitingSince; // while none ran
   std::set<std::string> Workers;
   std::map<std::string, Tries> TriesOf; // by the action's digest
   unsigned NumRejected = 0;             // in a row

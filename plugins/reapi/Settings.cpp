@@ -1,4 +1,4 @@
-//===- Settings.cpp - What the user has set -------------------------------===//
+//===- Settings.cpp - The user's settings ---------------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -24,7 +24,7 @@ using namespace std::string_view_literals;
 
 static constexpr size_t MaxConfigSize = size_t(1) << 20;
 
-/// As readSettingsFile(), of a file that may be empty.
+/// Like readSettingsFile(), for a file that may be empty.
 static std::string readFile(const std::string &Name, const char *Setting,
                             size_t Limit) {
   std::string Text;
@@ -119,7 +119,7 @@ std::string dtlto::reapi::lowerCase(std::string_view Text) {
 }
 
 namespace {
-/// Environment variables in falling order of their rank.
+/// Environment variables in order of precedence.
 enum Family { Recc, Siso, Rbe };
 constexpr struct Variable {
   Family Of;
@@ -137,7 +137,7 @@ constexpr struct Variable {
     {Recc, "RECC_RETRY_LIMIT", "retries"},
     {Recc, "RECC_RETRY_DELAY", "retry-delay"},
     {Recc, "RECC_REQUEST_TIMEOUT", "timeout"},
-    // For all other settings, siso has reclient's variables.
+    // For all other settings, siso uses reclient's variables.
     {Siso, "SISO_REAPI_ADDRESS", "server"},
     {Siso, "SISO_REAPI_INSTANCE", "instance"},
     {Rbe, "RBE_service", "server"},
@@ -148,14 +148,14 @@ constexpr struct Variable {
     {Rbe, "RBE_tls_client_auth_key", "tls-key"},
 };
 
-/// Takes settings in falling order of their rank: the first of a name counts,
-/// and within one rank the last. What fails throws sdk::Error.
+/// Takes settings in order of precedence: the first value of a name wins, and
+/// within one rank the last. Failures throw sdk::Error.
 class Reader {
 public:
   explicit Reader(Settings &S) : S(S), Known(makeTable()) {}
 
   void readArguments(const dtlto_session_params &Params);
-  /// Lines NAME=VALUE. Empty ones, and those that begin with #, are skipped.
+  /// Reads lines NAME=VALUE. Skips empty lines and those that begin with #.
   void readConfig();
   void readVariables(const GetEnv &Env, const char *const *Environ);
 
@@ -174,11 +174,12 @@ private:
     return nullptr;
   }
 
-  /// \p Place is named in messages. \p IsTls: of an endpoint without a scheme.
+  /// \p Place is named in messages. \p IsTls is for an endpoint without a
+  /// scheme.
   void set(std::string_view Name, std::string_view Value,
            const std::string &Place, bool IsTls = false);
   void readFamily(Family Of, const GetEnv &Env, bool IsTls);
-  /// Whether \p Name is set from a higher rank; otherwise, it is set now.
+  /// Whether \p Name is set from a higher rank; otherwise, sets its rank now.
   bool isTaken(const std::string &Name) {
     return Ranks.try_emplace(Name, Rank).first->second != Rank;
   }
@@ -192,7 +193,7 @@ private:
   const Table Known;
   unsigned Rank = 0;
   std::map<std::string, unsigned> Ranks; // of what is set, by its name
-  // Of the setting that is read.
+  // Of the setting that is being read.
   std::string Where;
   bool Tls = false;
 };
@@ -258,7 +259,7 @@ Reader::Table Reader::makeTable() {
   constexpr const char *NoFile = "the name of a file is missing";
   const Setter SetHelper = text(S.Helper, "the name of a program is missing");
   auto Helper = [this, SetHelper](std::string_view Value) {
-    // A name is looked for in PATH later, a path is checked now.
+    // A name is looked up in PATH later; a path is checked now.
     if (Value.find('/') != Value.npos &&
         ::access(std::string(Value).c_str(), X_OK) != 0)
       wrong("can't run " + quote(Value) + ": " + std::strerror(errno));
@@ -304,7 +305,7 @@ Reader::Table Reader::makeTable() {
 
 void Reader::set(std::string_view Name, std::string_view Value,
                  const std::string &Place, bool IsTls) {
-  // Each platform and header has a rank of its own.
+  // Each platform property and each header has its own rank.
   if (Name != "platform" && Name != "header" && isTaken(std::string(Name)))
     return;
   Where = Place;
@@ -330,7 +331,7 @@ static std::string_view trim(std::string_view Text) {
   return Text.substr(Begin, Text.find_last_not_of(" \t\r") + 1 - Begin);
 }
 
-/// \p Value for a message, without a key in front of a host.
+/// Returns \p Value for a message, without a key in front of a host.
 static std::string shownValue(std::string_view Name, std::string_view Value) {
   size_t At = Value.rfind('@');
   if (At == Value.npos ||
@@ -343,8 +344,8 @@ static std::string shownValue(std::string_view Name, std::string_view Value) {
          std::string(Value.substr(At));
 }
 
-/// \p Setting for a message. Headers may be secrets, even misspelled ones, and
-/// messages go to logs.
+/// Returns \p Setting for a message without secrets. Headers may be secrets,
+/// even misspelled ones, and messages go to logs.
 std::string Reader::shown(std::string_view Setting) const {
   auto Word = [](std::string_view Text) {
     size_t End = 0;
@@ -403,7 +404,7 @@ static bool isTrue(const char *Text) {
   return !V.empty() && V != "0" && V != "false" && V != "FALSE" && V != "False";
 }
 
-/// Reads \p Text as Go does, and so reclient; unset is false. Returns nothing
+/// Reads \p Text like Go, and so like reclient; unset is false. Returns nothing
 /// for any other text.
 static std::optional<bool> goBool(const char *Text) {
   std::string_view V = Text ? Text : "";
@@ -421,7 +422,7 @@ void Reader::readFamily(Family Of, const GetEnv &Env, bool IsTls) {
     const char *Value = Env(V.Name);
     if (V.Of != Of || !Value || !*Value)
       continue;
-    // recc's timeout of 0 is no limit.
+    // In recc, a timeout of 0 means no limit.
     bool IsEndless = Value == "0"sv && V.Setting == "timeout"sv;
     set(V.Setting, IsEndless ? "86400" : Value,
         std::string("$") + V.Name + "=" + quote(shownValue(V.Setting, Value)),
@@ -432,7 +433,7 @@ void Reader::readFamily(Family Of, const GetEnv &Env, bool IsTls) {
 void Reader::readVariables(const GetEnv &Env, const char *const *Environ) {
   ++Rank;
   readFamily(Recc, Env, /*IsTls=*/false);
-  // Three switches of recc are one setting of ours.
+  // Three switches of recc are one setting of this plugin.
   for (auto [Name, Value] : {std::pair("RECC_CACHE_ONLY", "only"),
                              {"RECC_SKIP_CACHE", "off"},
                              {"RECC_ACTION_UNCACHEABLE", "read"}})

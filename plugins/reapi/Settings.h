@@ -1,16 +1,15 @@
-//===- Settings.h - What the user has set -----------------------*- C++ -*-===//
+//===- Settings.h - The user's settings -------------------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// All arguments (--thinlto-dist-plugin-arg=), the file that config= names, and
-// environment variables; README.md lists them. The first of these places that
-// has a setting counts:
+// Settings come from arguments (--thinlto-dist-plugin-arg=), the file that
+// config= names, and environment variables; README.md lists them. They take
+// precedence in this order:
 //
-//   an argument, the file, RECC_* (as recc has them), RBE_* (as reclient and
-//   siso have them)
+//   an argument, the file, RECC_* (as in recc), RBE_* (as in reclient and siso)
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,69 +25,69 @@
 
 namespace dtlto::reapi {
 
-/// Where a service is.
+/// The address of a service.
 struct Endpoint {
   std::string Target; // for gRPC: HOST:PORT, or unix:PATH; empty: not set
   bool Tls = false;
-  /// On this machine.
+  /// Whether the service is on this machine.
   bool isLocal() const;
-  /// As messages name it.
+  /// The name in messages.
   std::string name() const { return (Tls ? "grpcs://" : "grpc://") + Target; }
 };
 
 enum class Results {
-  Write, // of the action cache are used, and new ones are added
-  Read,  // are used, and none is added
-  Off    // are neither used nor added
+  Write, // use the action cache, and add results
+  Read,  // use it, and add none
+  Off    // do neither
 };
 
 struct Settings {
-  Endpoint Server; // execution; and what follows, unless set
+  Endpoint Server; // execution; the default of the next two
   Endpoint Cas;    // content
   Endpoint Cache;  // the action cache
   std::string Instance;
-  std::map<std::string, std::string> Platform; // sorted, as actions want it
+  std::map<std::string, std::string> Platform; // sorted, as actions require
   std::map<std::string, std::string> Headers;  // names in lower case
   std::string CaFile, CertFile, KeyFile;       // PEM
   std::string TokenFile;                       // a bearer token
   std::string Helper; // a credential helper: a path, or a name for PATH
   /// codegen, the path of a dtlto-codegen-static, or the name of a clang that
-  /// workers have.
+  /// the workers have.
   std::string Worker = "codegen";
-  std::string WorkerFile; // that is sent, of the first two kinds
+  std::string WorkerFile; // to send, for the first two kinds
   std::string Digest;     // "sha256", "blake3", or empty: the server's best
   Results Use = Results::Write;
   bool CacheOnly = false;           // nothing is executed
   uint32_t Jobs = 128;              // in flight at the same time, at most
-  std::chrono::seconds Timeout{60}; // of each call but executions
+  std::chrono::seconds Timeout{60}; // for each call except executions
   uint32_t Retries = 4;             // of a call that may work later
   std::chrono::milliseconds RetryDelay{200}; // doubles each time
 
   bool sendsWorker() const { return !WorkerFile.empty(); }
 };
 
-/// Looks a variable up, as getenv does.
+/// Looks up an environment variable, like getenv().
 using GetEnv = std::function<const char *(const char *)>;
 
-/// Reads all settings. \p PluginFolder is the folder of the plugin's file, and
-/// \p Environ as environ(7), for variables whose names aren't known. Returns
-/// false with one line in \p Why that names what is wrong and where.
+/// Reads all settings. \p PluginFolder is the folder of the plugin's file. \p
+/// Environ is like environ(7), for variables whose names aren't known. Returns
+/// false with one line in \p Why that says what is wrong and where.
 bool readSettings(const dtlto_session_params &Params, const GetEnv &Env,
                   const char *const *Environ, const std::string &PluginFolder,
                   Settings &S, std::string &Why);
 
-/// Reads [grpc[s]|http[s]://]HOST[:PORT] or unix:PATH. Without a scheme, it is
-/// TLS if \p Tls. Returns false for any other text.
+/// Reads [grpc[s]|http[s]://]HOST[:PORT] or unix:PATH. Without a scheme, \p Tls
+/// decides. Returns false for any other text.
 bool readEndpoint(std::string_view Text, bool Tls, Endpoint &E);
 
-/// Whether gRPC accepts them: it aborts the process otherwise.
+/// Whether gRPC accepts the header: otherwise it aborts the process.
 bool isHeaderName(std::string_view Name);
 bool isHeaderValue(std::string_view Value);
-/// gRPC encodes the values of such headers.
+/// Whether gRPC encodes the values of this header.
 bool isBinaryHeader(std::string_view Name);
 std::string lowerCase(std::string_view Text); // of ASCII
 
-/// Reads all of the small file \p Name, which the setting \p Setting names; an
+/// Reads the whole small file \p Name, which the setting \p Setting names. An
 /// empty name is an empty text. Throws sdk::Error, which names both, if the
 /// file can't be read, is empty, or has more than \p Limit bytes.
 std::string readSettingsFile(const std::string &Name, const char *Setting,

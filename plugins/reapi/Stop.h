@@ -1,4 +1,4 @@
-//===- Stop.h - An end for calls that wait ----------------------*- C++ -*-===//
+//===- Stop.h - Stops calls that wait ---------------------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -34,13 +34,13 @@ public:
     std::lock_guard<std::mutex> Lock(Mutex);
     return Raised;
   }
-  /// Waits for \p Time. Returns true, at once, if the stop is raised.
+  /// Waits for \p Time. Returns true at once if the stop is raised.
   bool pause(std::chrono::milliseconds Time) {
     std::unique_lock<std::mutex> Lock(Mutex);
     return Changed.wait_for(Lock, Time, [&] { return Raised; });
   }
 
-  /// Registers a call for as long as this lives.
+  /// Registers a call during this object's lifetime.
   class Call {
   public:
     Call(Stop &S, grpc::ClientContext &Context) : S(S), Context(Context) {

@@ -1,4 +1,4 @@
-//===- Window.h - How many are in flight ------------------------*- C++ -*-===//
+//===- Window.h - Limits the executions in flight ---------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,7 +16,7 @@
 
 namespace dtlto::reapi {
 
-/// Limits the number of executions in flight. The number shrinks with each
+/// Limits the number of executions in flight. The limit shrinks with each
 /// execution that the server refuses, and grows with each that succeeds.
 /// Refusals of executions that were in flight together are one round. The next
 /// round begins after a pause, with one execution. Any thread.
@@ -27,7 +27,7 @@ public:
   explicit Window(unsigned Max) : Max(Max), Size(Max) {}
 
   /// Waits for a place, and sets \p Round to its round. Returns false if \p
-  /// IsStopped(), which is called at each wake().
+  /// IsStopped(), which is called at each wake(), returns true.
   template <typename F> bool enter(F IsStopped, uint64_t &Round) {
     std::unique_lock<std::mutex> Lock(Mutex);
     while (!IsStopped()) {
@@ -52,7 +52,7 @@ public:
     std::lock_guard<std::mutex> Lock(Mutex);
     Changed.notify_all();
   }
-  /// One execution in flight has succeeded.
+  /// Records that one execution in flight has succeeded.
   void grow() {
     std::lock_guard<std::mutex> Lock(Mutex);
     Size = std::min(Max, Size + 1);
@@ -60,15 +60,15 @@ public:
     NotBefore = {};
     Changed.notify_all();
   }
-  /// The server has begun one execution in flight.
+  /// Records that the server has begun one execution in flight.
   void begun() {
     std::lock_guard<std::mutex> Lock(Mutex);
     InRow = 0;
   }
-  /// The server refuses one execution in flight, which entered in \p Round.
-  /// After several refusals, each of which leaves, the number is a little below
-  /// what the server had room for. \p Pause(n) is the pause after n rounds in a
-  /// row. Returns that n.
+  /// Records that the server refuses one execution in flight, which entered in
+  /// \p Round. Each refused execution must leave(). After several refusals, the
+  /// limit is a little below what the server had room for. \p Pause(n) is the
+  /// pause after n rounds in a row. Returns that n.
   template <typename F> unsigned refused(uint64_t Round, F Pause) {
     std::lock_guard<std::mutex> Lock(Mutex);
     Size = std::max(1u, std::min(Size, Used) - 1);
