@@ -1,7 +1,7 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What the benchmarks share: where the tools are, one measured run of a
-command, and a comparison of two commands that is fair on a noisy machine."""
+"""The common code of the benchmarks: the paths of the tools, one measured run
+of a command, and a fair comparison of two commands on a noisy machine."""
 
 import argparse
 import filecmp
@@ -25,13 +25,13 @@ STOCK = str(LLVM / "bin/ld.lld")
 CLANG = str(LLVM / "bin/clang")
 
 
-# So that what is under way is ended and temporary files go.
+# So that child processes end and temporary files are removed.
 for number in signal.SIGINT, signal.SIGTERM:
     signal.signal(number, lambda number, frame: sys.exit(128 + number))
 
 
 def cache_folder():
-    """Where prepared inputs live when no folder is named."""
+    """The folder of prepared inputs, unless one is given."""
     given = os.environ.get("DTLTO_BENCH_CACHE")
     if given:
         return Path(given)
@@ -44,7 +44,7 @@ def fail(message):
 
 
 def at_least(least):
-    """An argparse type: a whole number."""
+    """An argparse type: a whole number of at least `least`."""
     def parse(text):
         number = int(text)
         if number < least:
@@ -55,7 +55,7 @@ def at_least(least):
 
 
 def link_folder(text):
-    """An argparse type: a folder with a link that was prepared."""
+    """An argparse type: a folder with a prepared link."""
     folder = Path(text).resolve()
     if not (folder / "link.rsp").exists():
         fail(f"no {folder / 'link.rsp'}: see bench/README.md")
@@ -63,14 +63,14 @@ def link_folder(text):
 
 
 def built(path):
-    """An argparse type: a program or plugin that was built."""
+    """An argparse type: a program or plugin that must have been built."""
     if not Path(path).exists():
         fail(f"no {path}: build it")
     return path
 
 
 class Parser(argparse.ArgumentParser):
-    """With the options that several scripts have."""
+    """A parser with the options that several scripts have."""
 
     def __init__(self, doc, **more):
         super().__init__(
@@ -79,7 +79,8 @@ class Parser(argparse.ArgumentParser):
         )
 
     def add_folder(self, name):
-        """A program that was prepared, by default the one called `name`."""
+        """Adds the argument for a prepared program, by default the one called
+        `name`."""
         self.add_argument(
             "dir", type=link_folder, nargs="?", metavar="DIR",
             default=str(cache_folder() / name),
@@ -112,7 +113,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def spread(values, digits=2):
-    """The median, and from where to where."""
+    """The median and the range."""
     values = list(values)
     return (
         f"{statistics.median(values):.{digits}f} "
@@ -121,8 +122,9 @@ def spread(values, digits=2):
 
 
 def trace_span(path, name):
-    """Begin and end of all that LLD's --time-trace has called `name`, in seconds since
-    the epoch. None if it was shorter than --time-trace-granularity."""
+    """The begin and end of all events called `name` in LLD's --time-trace, in
+    seconds since the epoch. None if they were shorter than
+    --time-trace-granularity."""
     trace = json.loads(path.read_text())
     zero = trace["beginningOfTime"]
     spans = [(zero + event["ts"], zero + event["ts"] + event["dur"])
@@ -133,7 +135,7 @@ def trace_span(path, name):
 
 
 def peak_of(pid):
-    """MiB; 0 once it has ended."""
+    """The peak memory of a process in MiB; 0 once it has ended."""
     try:
         text = Path(f"/proc/{pid}/status").read_text()
     except OSError:
@@ -143,12 +145,12 @@ def peak_of(pid):
 
 
 class Run:
-    """One run of a command: seconds of wall time; seconds of CPU, also of the processes
-    that it waited for; MiB at the peak; what it wrote to stdout and stderr. `begin` is
-    of time.monotonic(), `epoch` the same moment of time.time().
+    """One run of a command: seconds of wall time; seconds of CPU, including processes
+    that it waited for; MiB at the peak; its output (stdout and stderr). `begin` is the
+    start in time.monotonic(), `epoch` the same moment in time.time().
 
-    With a `limit` in seconds, the peak is the process's own, without those that it
-    started, and the run may fail: `code` is the exit code, None after the limit."""
+    With a `limit` in seconds, the peak is the process's own, without its children,
+    and the run may fail: `code` is the exit code, or None if it timed out."""
 
     def __init__(self, command, cwd=None, env=None, limit=None):
         with tempfile.TemporaryFile("w+", errors="replace") as text:
@@ -167,8 +169,8 @@ class Run:
                 handle = os.pidfd_open(process.pid)
                 poll = select.poll()
                 poll.register(handle, select.POLLIN)
-                # The kernel keeps the peak, so only a rise in the last hundredth of
-                # a second can be missed.
+                # The kernel keeps the peak, so only a rise in the last
+                # hundredth of a second can be missed.
                 while not (ended := poll.poll(10 if limit else None)):
                     own_peak = max(own_peak, peak_of(process.pid))
                     if time.monotonic() > self.begin + limit:
@@ -176,7 +178,8 @@ class Run:
                 os.close(handle)
                 self.wall = time.monotonic() - self.begin
             finally:
-                # All that is left of it. The number is its own until the wait.
+                # Kill the whole group. The process id can't be reused before
+                # the wait.
                 os.killpg(process.pid, signal.SIGKILL)
                 _, status, usage = os.wait4(process.pid, 0)
                 process.returncode = os.waitstatus_to_exitcode(status)
@@ -192,7 +195,8 @@ class Run:
 
 
 def warm_up(folder, commands):
-    """Brings inputs and linkers into the page cache: no link is the first."""
+    """Reads inputs and linkers into the page cache, so that the first link
+    isn't slower."""
     for file in folder.rglob("*"):
         if file.is_file():
             file.read_bytes()
@@ -201,12 +205,13 @@ def warm_up(folder, commands):
 
 
 class Comparison:
-    """Runs of two link commands, made in turn. A slow minute of the machine
-    then slows both halves of a pair, and the ratios are taken pair by pair."""
+    """Runs of two link commands in turn. A slow minute of the machine then
+    slows both halves of a pair, and the ratios are taken pair by pair."""
 
     def __init__(self, commands, folder, runs, check=None, env=None):
         """`check` is called with an output of the first command. `env` is the
-        second's environment (default: ours, as the first's)."""
+        environment of the second command (default: the same as the
+        first's)."""
         self.pairs = []
         self.identical = True
         warm_up(folder, commands)
@@ -214,9 +219,9 @@ class Comparison:
             outputs = [Path(out) / "a.out", Path(out) / "b.out"]
             for number in range(1, runs + 1):
                 pair = [None, None]
-                # A B, B A, A B, ...: neither is always the second one.
+                # A B, B A, A B, ...: so that neither command is always second.
                 for side in (0, 1) if number % 2 else (1, 0):
-                    # Replacing a big file takes time of its own.
+                    # Replacing a big file takes extra time.
                     outputs[side].unlink(missing_ok=True)
                     pair[side] = Run(
                         [*commands[side], "-o", outputs[side]], cwd=folder,

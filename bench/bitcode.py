@@ -11,8 +11,8 @@ import benchlib
 
 
 def fetch_source(package, variable):
-    """The folder of a Debian source package's files. The environment variable
-    names one that is already there."""
+    """Returns the folder with a Debian source package's files. The environment
+    variable may name an existing folder instead."""
     given = os.environ.get(variable)
     if given:
         return Path(given).resolve()
@@ -24,7 +24,7 @@ def fetch_source(package, variable):
 
 
 def add_target(parser, name=None):
-    """DIR, by default `name` in the cache, and --jobs."""
+    """Adds DIR, by default `name` in the cache, and --jobs."""
     parser.add_argument(
         "dir", type=Path, nargs="?", metavar="DIR",
         default=name and benchlib.cache_folder() / name,
@@ -33,19 +33,19 @@ def add_target(parser, name=None):
 
 
 def write_if_changed(path, text):
-    """Leaves the time stamp alone where nothing changed."""
+    """Keeps the time stamp if nothing changed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists() or path.read_text() != text:
         path.write_text(text)
 
 
 def linker_arguments(folder, driver="clang", options=()):
-    """How clang would call the linker for folder/inputs.rsp: the arguments,
-    without the output. Paths stay relative to `folder`, so that module names
-    are the same wherever it lies."""
+    """The arguments with which clang would call the linker for
+    folder/inputs.rsp, without the output. Paths stay relative to `folder`,
+    so that module names don't depend on its place."""
     command = [str(benchlib.LLVM / "bin" / driver), "-###", "-fuse-ld=lld"]
     command += ["-flto=thin", "-O2", "-o", "OUT", *options, "@inputs.rsp"]
-    # A LIBRARY_PATH would add folders of this machine to the command.
+    # LIBRARY_PATH would add this machine's folders to the command.
     environment = {k: v for k, v in os.environ.items() if k != "LIBRARY_PATH"}
     said = subprocess.run(
         command, cwd=folder, env=environment, text=True,
@@ -72,8 +72,8 @@ def write_link_rsp(folder, inputs, driver="clang", options=()):
 
 
 def check_with_stock(folder, name, expected, question="--version"):
-    """The bitcode is worth something only if the stock linker can link it and
-    the result, folder/stock/<name>, runs: `question` has it say `expected`."""
+    """Checks that the stock linker can link the bitcode, and that the result,
+    folder/stock/<name>, runs and prints `expected` for `question`."""
     program = folder / "stock" / name
     program.parent.mkdir(exist_ok=True)
     link = benchlib.Run(

@@ -1,6 +1,6 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Stock distccds on this machine, for as long as a benchmark needs them."""
+"""Stock distccds on this machine, for the duration of a benchmark."""
 
 import os
 import subprocess
@@ -13,16 +13,15 @@ PLUGIN = benchlib.BUILD / "lib/dtlto/libdtlto_distcc.so"
 
 
 class Farm:
-    """Use with `with`. `environment` is what a link through them needs.
+    """Use with `with`. `environment` is what a link through the daemons needs.
 
-    The tests' farm.py starts and stops them, and runs a command as long as
-    they live: one that waits for the end of a pipe. So they also end if this
-    program is killed."""
+    The tests' farm.py starts and stops the daemons, and runs a command that ends
+    at the end of a pipe. So the daemons also end if this program is killed."""
 
     def __init__(self, count, jobs):
         """`count` daemons with `jobs` slots each."""
-        # distccd makes its compilers nicer than others, which would be all
-        # that one sees on a busy machine.
+        # By default, distccd lowers the priority of its compilers. On a busy
+        # machine, that would dominate the results.
         self.command = [
             sys.executable, FARM, "--jobs", str(jobs), "--limit", "86400",
             "--daemon-arg=--nice", "--daemon-arg=0", str(count), "--", "sh", "-c",
@@ -49,15 +48,15 @@ class Farm:
         return self
 
     def cpu(self):
-        """Seconds of CPU that the daemons, all that they started and all that they
-        waited for took so far. So a process's count once it has ended."""
+        """The CPU time in seconds that the daemons and their children have
+        taken so far. A process counts once it has ended."""
         ticks = 0
         for entry in os.listdir("/proc"):
             try:
                 with open(f"/proc/{int(entry)}/stat") as file:
                     fields = file.read().rpartition(")")[2].split()
             except (ValueError, OSError):
-                continue  # no process, or one that has ended
+                continue  # not a process, or one that has ended
             if int(fields[3]) in self.sessions:
                 ticks += sum(int(field) for field in fields[11:15])
         return ticks / os.sysconf("SC_CLK_TCK")

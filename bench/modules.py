@@ -1,25 +1,25 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Many tiny ThinLTO modules, quickly.
+"""Makes many tiny ThinLTO modules, quickly.
 
 Module number i has one function that calls the one of module i+1; the last
-calls the first. Modules import from others, one on average, and the program can
-be run: it adds one 40 times.
+calls the first. Modules import from others, one on average. The program can be
+run: it adds one 40 times.
 
-A clang process for each module would take minutes. A module's symbol names
-stand in the bitcode file's string table as plain bytes, and nothing else in
-the file depends on them (GUIDs are computed when the file is read), so a
-module is made from the bytes of another one by putting names of the same length
-in place. That this gives what clang would have written is checked each time."""
+A clang process for each module would take minutes. A module's symbol names are
+plain bytes in the bitcode file's string table, and nothing else in the file
+depends on them (GUIDs are computed when the file is read). So a module is made
+from the bytes of another one by replacing names with ones of the same length.
+Each run checks that the result equals clang's own."""
 
 import subprocess
 
 import benchlib
 import bitcode
 
-# Read from stdin, so that the file's name isn't part of the module. A few
-# shapes, so that not all modules are equally large. The third is never
-# imported, or each module would import the next eight, which would be all of
+# Read from stdin, so that the file's name isn't part of the module. Several
+# shapes, so that modules have different sizes. The third is never imported:
+# otherwise each module would import the next eight, and these would dominate
 # its cost.
 SHAPES = [
     "int {next}(int);\n"
@@ -43,7 +43,7 @@ SHAPES = [
 MAIN = "int {next}(int);\nint main(void) {{ return {next}(40); }}\n"
 EXIT_CODE = 40
 
-# How many members an archive gets, where archives are asked for.
+# The number of members of an archive.
 ARCHIVE_MEMBERS = 500
 
 
@@ -52,9 +52,9 @@ def name_of(number):
 
 
 def compile_module(shape, this, next_one):
-    """The bitcode of one module, by clang; but written by opt, which leaves
-    out the module's hash. The hash is for LLVM's cache, which these links don't
-    use, and depends on the names."""
+    """Returns the bitcode of one module. clang compiles it, but opt writes it,
+    without the module's hash. The hash depends on the names; it is for
+    LLVM's cache, which these links don't use."""
     text = subprocess.run(
         [benchlib.CLANG, "-O2", "-flto=thin", "-S", "-x", "c", "-", "-o", "-"],
         input=shape.format(this=this, next=next_one).encode(),
@@ -67,7 +67,7 @@ def compile_module(shape, this, next_one):
 
 
 class Template:
-    """A compiled shape, and how to give it other names."""
+    """A compiled shape, whose names can be replaced."""
 
     THIS, NEXT = b"THIS_is_a_name", b"NEXT_is_a_name"
 
@@ -87,8 +87,8 @@ class Template:
 
 
 def prepare(count, archives):
-    """A folder with `count` modules, main's among them, and their link.rsp.
-    What an earlier call made is used again."""
+    """Returns a folder with `count` modules, main's among them, and their
+    link.rsp. Reuses the folder of an earlier call."""
     kind = "archives" if archives else "objects"
     folder = benchlib.cache_folder() / f"modules-{count}-{kind}"
     if (folder / "link.rsp").exists():
@@ -121,13 +121,13 @@ def prepare(count, archives):
             inputs.append(archive)
         for file in files:
             (folder / file).unlink()
-    # Last: the folder is complete once it has this.
+    # Last: this file marks the folder as complete.
     bitcode.write_link_rsp(folder, inputs)
     return folder
 
 
 def add_options(parser, count=None):
-    """DIR, or as many tiny modules."""
+    """Adds DIR, or options for tiny modules."""
     parser.add_argument(
         "dir", type=benchlib.link_folder, nargs="?", metavar="DIR",
         help="what prepare-lld and the like made, or any folder with a link.rsp\n"

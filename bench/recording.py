@@ -1,6 +1,6 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A recording: what each job of a link takes, in a folder.
+"""A recording: the times and objects of a link's jobs, in a folder.
 
   jobs             a line for each job; replay-plugin/Recording.h has the format
   objects          the jobs' objects, one after another
@@ -19,7 +19,7 @@ COUNTS = ["cpu_ns", "primary", "offset", "size"]
 
 
 class Job:
-    """A line of `jobs`. The name stays as it is written there."""
+    """A line of `jobs`. The name stays encoded as in the file."""
 
     def __init__(self, line):
         words = line.split(" ", len(COUNTS) + 2)
@@ -61,26 +61,27 @@ class Recording:
 
     @classmethod
     def write(cls, folder, jobs, objects, **about):
-        """Makes a recording; `about` is what recording.json has."""
+        """Makes a recording; `about` is the contents of recording.json."""
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "objects").write_bytes(objects)
         (folder / "jobs").write_text(
             f"dtlto-recording {VERSION}\njobs {len(jobs)}\n"
             + "".join(job.line() + "\n" for job in jobs))
-        # Last: a folder with this file is complete.
+        # Last: this file marks the folder as complete.
         (folder / "recording.json").write_text(
             json.dumps({"version": VERSION, **about}, indent=2) + "\n")
         return cls(folder)
 
     def work(self):
-        """Seconds of CPU of all jobs."""
+        """The CPU time of all jobs, in seconds."""
         return sum(job.cpu_ns for job in self.jobs) / 1e9
 
     def longest(self):
         return max((job.cpu_ns for job in self.jobs), default=0) / 1e9
 
     def alone(self, slots):
-        """Seconds of one machine that does it all, without parts of modules."""
+        """The seconds of one machine that does everything, without parts of
+        modules."""
         times = self.whole or [job.cpu_ns for job in self.jobs]
         return max(max(times, default=0), sum(times) / slots) / 1e9
 
@@ -96,8 +97,8 @@ def plugin(name, options):
 
 
 def add_options(parser, repeat=None):
-    """RECORDING, which a script links `repeat` times, if that is given; and where the
-    linker and the plugins of record and replay are."""
+    """Adds RECORDING, which a script links `repeat` times, if given; and the
+    paths of the linker and of the plugins of record and replay."""
     if repeat:
         parser.add_argument(
             "recording", type=Path, nargs="?", metavar="RECORDING",

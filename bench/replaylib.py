@@ -1,6 +1,6 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""One measured link on a simulated cluster, and what it means."""
+"""One measured link on a simulated cluster, and its evaluation."""
 
 import json
 import os
@@ -11,10 +11,10 @@ from pathlib import Path
 import benchlib
 import recording
 
-BASE_SLOTS = 6  # of the one machine that speed-ups compare with
+BASE_SLOTS = 6  # the one machine that speed-ups compare with
 
-# The cluster: the plugin's arguments (replay-plugin/Settings.h), their defaults, and
-# what they say.
+# The cluster: the plugin's arguments (replay-plugin/Settings.h), their defaults
+# and descriptions.
 CLUSTER = {
     "machines": (16, "how many"),
     "slots": (6, "of each machine"),
@@ -87,7 +87,7 @@ class Cluster:
 
 
 def busy_seconds():
-    """CPU seconds that this machine has been at work since it started."""
+    """The CPU time that this machine has used since its start, in seconds."""
     with open("/proc/stat") as file:
         user, nice, system, _, _, irq, soft = map(
             int, file.readline().split()[1:8]
@@ -96,8 +96,8 @@ def busy_seconds():
 
 
 def bound(thin, final, stats):
-    """The least time that a link can take; all in seconds. `stats` are the
-    replay plugin's."""
+    """The minimum time of a link; all times in seconds. `stats` are the replay
+    plugin's."""
     return thin + final + max(
         stats["longest"] / stats["fastest"],
         stats["work"] / stats["capacity"],
@@ -110,8 +110,8 @@ class Replay:
     cluster are scaled."""
 
     def __init__(self, run, stats, thin, others, alone):
-        """`thin` is the end of the thin link, if LLD's time trace has it; `others` how
-        many cores other processes used; `alone` the time of the jobs on one machine."""
+        """`thin` is the end of the thin link, if LLD's time trace has it; `others` is the
+        number of cores that other processes used; `alone` is the time on one machine."""
         self.stats, self.measured, self.others = stats, run.wall, others
         self.thin = thin - run.epoch if thin else stats["open"] - run.begin
         self.final = run.begin + run.wall - stats["close"]
@@ -135,7 +135,7 @@ def command(options, rec, cluster, args, out):
     own = [f"--thinlto-dist-fallback={'local' if cluster.die else 'none'}",
            f"--thinlto-dist-costs={rec.folder / 'costs.txt'}"]
     if cluster.scale != 1:
-        # Jobs that are compiled in the linker take other times than those recorded.
+        # Local compiles would take other times than the recorded ones.
         own.append("--thinlto-dist-local-jobs=0")
     return [
         *options.wrap, options.linker, "@link.rsp", *rec.args,
@@ -147,7 +147,7 @@ def command(options, rec, cluster, args, out):
 
 
 def replay(options, rec, cluster, args):
-    """One link. Its output must be the recorded one."""
+    """Runs one link. Its output must equal the recorded one."""
     with tempfile.TemporaryDirectory() as name:
         out = Path(name)
         words = command(options, rec, cluster, args, out)
@@ -166,8 +166,8 @@ def replay(options, rec, cluster, args):
 
 
 def measure(options, rec, cluster, args):
-    """The links that were asked for, in the order of their times, and the one in the
-    middle."""
+    """Runs the links. Returns them in the order of their times, and the middle
+    one."""
     benchlib.warm_up(rec.link, [[options.linker]])
     benchlib.warm_up(rec.folder, [])
     runs = sorted((replay(options, rec, cluster, args) for _ in range(options.repeat)),

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# What dtlto needs of an LLVM that was found, installed or in its build tree. Names
-# what is missing, and the option of LLVM's build, or Debian's package, that brings
-# it. Defines:
+# Checks that the found LLVM, installed or in its build tree, has what dtlto
+# needs. Reports what is missing, with the option of LLVM's build, or Debian's
+# package, that provides it. Defines:
 #
 #   DTLTO_LLD_ARCHIVES     LLD's drivers
 #   DTLTO_LLD_INCLUDE_DIR  the folder with LLD's headers
@@ -28,7 +28,8 @@ if(DTLTO_LINK_LLVM STREQUAL shared AND NOT TARGET LLVM)
     "-DLLVM_BUILD_LLVM_DYLIB=ON" "")
 endif()
 
-# With BUILD_SHARED_LIBS, LLD's calls are within shared libraries, out of reach.
+# With BUILD_SHARED_LIBS, LLD's calls are inside shared libraries, and can't be
+# wrapped.
 set(DTLTO_LLD_ARCHIVES)
 set(_left)
 foreach(_name ELF COFF MachO MinGW Wasm Common)
@@ -50,7 +51,7 @@ if(_left)
   endif()
 endif()
 
-# A build tree has them in the source tree.
+# In a build tree, LLD's headers are in the source tree.
 find_path(DTLTO_LLD_INCLUDE_DIR lld/Common/Driver.h
   PATHS ${LLVM_INCLUDE_DIRS} ${LLVM_BUILD_MAIN_SRC_DIR}/../lld/include
   NO_DEFAULT_PATH)
@@ -59,7 +60,7 @@ if(NOT DTLTO_LLD_INCLUDE_DIR AND NOT _left)
     "liblld-${LLVM_VERSION_MAJOR}-dev")
 endif()
 
-# dtlto-distributor has its part of LLVM from them in any case.
+# dtlto-distributor always links its part of LLVM from archives.
 if(LLVM_ENABLE_SHARED_LIBS)
   dtlto_lacks("LLVM's archives" "-DBUILD_SHARED_LIBS=OFF" "")
 elseif(NOT EXISTS "${LLVM_LIBRARY_DIR}/libLLVMLTO.a")
@@ -78,9 +79,9 @@ if(NOT _missing STREQUAL "")
   message(FATAL_ERROR "the LLVM in ${LLVM_DIR} lacks what dtlto needs:\n${_missing}")
 endif()
 
-# Code without run-time type information links with LLVM's that has it; the checks
-# of errors and of debug counters are in headers, which say themselves whether LLVM
-# was built with them (llvm/Config/abi-breaking.h).
+# RTTI doesn't matter: code without it links with an LLVM that has it. The
+# headers show whether LLVM was built with checks of errors and debug counters
+# (llvm/Config/abi-breaking.h).
 set(_facts "")
 foreach(_fact ASSERTIONS EXPENSIVE_CHECKS RTTI)
   if(LLVM_ENABLE_${_fact})

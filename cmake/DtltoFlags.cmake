@@ -2,15 +2,15 @@
 # Warnings and sanitizers for all of the project's own code.
 
 add_compile_options(-Wall -Wextra $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>)
-# `return std::move(E)` turns an Error into an Expected in older compilers.
+# Older compilers need `return std::move(E)` to convert an Error to an Expected.
 add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-redundant-move>)
 add_compile_definitions(DTLTO_VERSION="${PROJECT_VERSION}")
-# The static worker leaves out what it doesn't call.
+# Lets the static worker drop unused code.
 add_compile_options(-ffunction-sections -fdata-sections)
 
-# Most of the time of a build goes into reading headers. A compiler launcher, such
-# as ccache, can't look into precompiled ones. A build without ALL finds an #include
-# that is missing in code that doesn't include LLVM.
+# Reading headers takes most of a build's time. Compiler launchers, such as
+# ccache, can't handle precompiled headers. Only a build without ALL detects
+# missing #includes in code that doesn't include LLVM.
 if(CMAKE_CXX_COMPILER_LAUNCHER)
   set(_precompile OFF)
 else()
@@ -20,16 +20,16 @@ set(DTLTO_PRECOMPILE ${_precompile} CACHE STRING
   "Precompile headers: OFF; LLVM: LLVM's; ALL: also the standard library's")
 set_property(CACHE DTLTO_PRECOMPILE PROPERTY STRINGS OFF LLVM ALL)
 
-# Nor does one compilation of several files find what one of them forgot.
+# Unity builds don't detect missing #includes either.
 option(DTLTO_UNITY_BUILD
   "Compile files that include LLVM's headers several at a time" OFF)
 
-# Executables are compiled as libraries are, with the same options, so that they
-# share precompiled headers.
+# Executables get the same options as libraries, so that they share precompiled
+# headers.
 set(CMAKE_CXX_COMPILE_OPTIONS_PIE -fPIC)
 
-# dtlto_precompile(<target> [<header>...]): LLVM's headers that most files need,
-# and these.
+# dtlto_precompile(<target> [<header>...]): precompiles the LLVM headers that
+# most files need, and the given ones.
 function(dtlto_precompile target)
   if(DTLTO_PRECOMPILE)
     target_precompile_headers(${target} PRIVATE
@@ -47,7 +47,8 @@ function(dtlto_precompile target)
   endif()
 endfunction()
 
-# dtlto_precompile_standard(<target> [<header>...]): the same for code without LLVM.
+# dtlto_precompile_standard(<target> [<header>...]): the same for code without
+# LLVM.
 function(dtlto_precompile_standard target)
   if(DTLTO_PRECOMPILE STREQUAL ALL)
     target_precompile_headers(${target} PRIVATE
@@ -67,8 +68,8 @@ function(dtlto_precompile_standard target)
   endif()
 endfunction()
 
-# dtlto_reuse_precompiled(<target> <other>): what was precompiled for another target,
-# and as many files at a time.
+# dtlto_reuse_precompiled(<target> <other>): reuses the precompiled headers of
+# another target, and its unity build settings.
 function(dtlto_reuse_precompiled target other)
   get_target_property(headers ${other} PRECOMPILE_HEADERS)
   if(headers)
@@ -84,13 +85,13 @@ if(DTLTO_SANITIZE)
     -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${_sanitizers})
   if("undefined" IN_LIST DTLTO_SANITIZE)
-    # vptr needs RTTI, which LLVM is built without.
+    # vptr needs RTTI, and LLVM is built without it.
     add_compile_options(-fno-sanitize=vptr,function)
     add_link_options(-fno-sanitize=vptr,function)
   endif()
 endif()
 
-# libFuzzer has to see where an input leads, in all of the code.
+# libFuzzer must instrument all of the code.
 option(DTLTO_BUILD_FUZZERS "Build the libFuzzer executables; needs clang" OFF)
 if(DTLTO_BUILD_FUZZERS)
   if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang" OR
@@ -101,9 +102,10 @@ if(DTLTO_BUILD_FUZZERS)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
-# What tests run with. libLLVM and liblld are not built for the sanitizers, and
-# LLD frees little at its end, by design. The thread that first writes a file in a
-# unit test gets LLVM's stack for signals, which the sanitizer would take for its own.
+# The environment of tests. libLLVM and liblld are not built for the sanitizers,
+# and LLD intentionally frees little at its end. In a unit test, the first
+# thread that writes a file gets LLVM's signal stack, which the sanitizer would
+# mistake for its own.
 set(DTLTO_TEST_ENVIRONMENT
   "ASAN_OPTIONS=detect_container_overflow=0:detect_leaks=0:use_sigaltstack=0"
   "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/test/tsan.supp")

@@ -2,8 +2,8 @@
 
 find_program(DTLTO_GZIP gzip REQUIRED)
 
-# Packs the file `from` into `to` now, and anew when it has changed; without a
-# name or a time in it, so that the same text is the same file.
+# Compresses the file `from` into `to` now, and again when it changes. The
+# result has no name or time, so that equal texts give equal files.
 function(dtlto_gzip from to)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${from}")
   cmake_path(GET to PARENT_PATH folder)

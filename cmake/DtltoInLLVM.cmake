@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # dtlto as a part of LLVM's own build, after LLD: -DLLVM_ENABLE_PROJECTS=lld
-# -DLLVM_EXTERNAL_PROJECTS=dtlto -DLLVM_EXTERNAL_DTLTO_SOURCE_DIR=FOLDER. Defines
-# what DtltoCheckLLVM does, of targets that are yet to be built.
+# -DLLVM_EXTERNAL_PROJECTS=dtlto -DLLVM_EXTERNAL_DTLTO_SOURCE_DIR=FOLDER.
+# Defines the same as DtltoCheckLLVM, for targets that aren't built yet.
 
 if(BUILD_SHARED_LIBS)
   message(FATAL_ERROR "dtlto needs LLD's archives: build LLVM with "

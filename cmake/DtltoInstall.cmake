@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# What an installation has for those who use it from a build system: a CMake
-# package, a toolchain file and a pkg-config file. All of them find the rest
-# relative to themselves, so a prefix may be moved.
+# The files of an installation for build systems: a CMake package, a toolchain
+# file and a pkg-config file. They use paths relative to themselves, so a prefix
+# may be moved.
 
 include(CMakePackageConfigHelpers)
 find_package(Threads REQUIRED)
@@ -29,7 +29,7 @@ target_link_libraries(dtlto_sdk INTERFACE dtlto_plugin_api Threads::Threads)
 target_compile_features(dtlto_sdk INTERFACE cxx_std_17)
 set_target_properties(dtlto_sdk PROPERTIES EXPORT_NAME sdk)
 
-# Beside the plugins, which have the same place under each prefix.
+# Next to the plugins, which have the same place under each prefix.
 set(DTLTO_CMAKE_DIR lib/cmake/dtlto)
 set(_made ${PROJECT_BINARY_DIR}/cmake)
 configure_package_config_file(cmake/package/dtltoConfig.cmake.in
@@ -52,5 +52,5 @@ install(FILES ${_made}/dtltoConfig.cmake ${_made}/dtltoConfigVersion.cmake
   DESTINATION ${DTLTO_CMAKE_DIR} COMPONENT dev)
 install(FILES ${_made}/dtlto-toolchain.cmake
   DESTINATION share/dtlto/cmake COMPONENT dev)
-# The same on each architecture.
+# The same for each architecture.
 install(FILES ${_made}/dtlto.pc DESTINATION share/pkgconfig COMPONENT dev)

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Finds LLVM and LLD's libraries, and defines:
 #
-#   DTLTO_LLVM_VERSION   LLVM's major version. To choose one, set it, or LLVM_DIR to
-#                        the folder of LLVMConfig.cmake, when you configure
-#   DTLTO_UNTESTED_LLVM  ON: also versions that dtlto was never built with
-#   DTLTO_LINK_LLVM      shared: libLLVM.so; static: LLVM's archives. Unset: the
+#   DTLTO_LLVM_VERSION   LLVM's major version. To choose one when you configure, set
+#                        it, or set LLVM_DIR to the folder of LLVMConfig.cmake
+#   DTLTO_UNTESTED_LLVM  ON: also allows versions that dtlto was never built with
+#   DTLTO_LINK_LLVM      shared: libLLVM.so; static: LLVM's archives. Default: the
 #                        shared library, if this LLVM has one
-#   dtlto_llvm           interface library: what code that includes LLVM needs
+#   dtlto_llvm           interface library for code that includes LLVM
 #   dtlto_lld            interface library: LLD's drivers
 
-# Those that lib/Core/LLVM/Version.h has columns for: as somebody has tested them, and
-# from what LLVM's sources say.
+# The versions in the table of lib/Core/LLVM/Version.h: tested ones, and ones
+# that are only known from LLVM's sources.
 set(_known_versions 19 21 22 23)
 set(_untested_versions 20)
 option(DTLTO_UNTESTED_LLVM "Allow versions of LLVM that dtlto was never built with")
@@ -31,8 +31,8 @@ elseif(LLVM_DIR)
   endif()
   set(DTLTO_LLVM_VERSION ${LLVM_VERSION_MAJOR})
 else()
-  # That of the environment, as for the scripts, or the first of them that is
-  # installed, as Debian has it.
+  # The version in the environment, as for the scripts, or the first known
+  # version that is installed as on Debian.
   set(_default 19)
   foreach(_version IN LISTS _known_versions)
     if(EXISTS "/usr/lib/llvm-${_version}/lib/cmake/llvm/LLVMConfig.cmake")
@@ -59,8 +59,8 @@ elseif(NOT DTLTO_LLVM_VERSION IN_LIST _known_versions)
     "${_known} (DTLTO_LLVM_VERSION, or LLVM_DIR)")
 endif()
 if(NOT LLVM_FOUND AND NOT DTLTO_IN_LLVM)
-  # LLVM's releases have the minor version 1, and its packages want to be asked
-  # for that.
+  # LLVM's releases have the minor version 1, and its packages require it in the
+  # request.
   find_package(LLVM ${DTLTO_LLVM_VERSION}.1 REQUIRED CONFIG
     HINTS /usr/lib/llvm-${DTLTO_LLVM_VERSION}/lib/cmake/llvm)
 endif()
@@ -82,7 +82,8 @@ else()
   include(DtltoCheckLLVM)
 endif()
 
-# dtlto_llvm_libraries(<variable> <component>...): the archives of LLVM's components.
+# dtlto_llvm_libraries(<variable> <component>...): sets the variable to the
+# archives of LLVM's components.
 function(dtlto_llvm_libraries variable)
   if(DTLTO_IN_LLVM)
     llvm_map_components_to_libnames(libraries ${ARGN})
@@ -105,7 +106,7 @@ target_include_directories(dtlto_llvm SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
 target_compile_definitions(dtlto_llvm INTERFACE ${_definitions})
 target_compile_options(dtlto_llvm INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti -fno-exceptions>)
-# An executable whose property DTLTO_LLVM_LIBRARIES names others links those.
+# The property DTLTO_LLVM_LIBRARIES of an executable replaces the libraries.
 set(_chosen $<TARGET_PROPERTY:DTLTO_LLVM_LIBRARIES>)
 if(WIN32 AND NOT DTLTO_LLD_ARCHIVES)
   set(_libraries "")

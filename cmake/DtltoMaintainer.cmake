@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Who answers for the Debian packages: DTLTO_PACKAGE_MAINTAINER. Debian's own tools
-# take it from the environment, too.
+# The maintainer of the Debian packages: DTLTO_PACKAGE_MAINTAINER. The default
+# is the environment's, as for Debian's own tools.
 
 set(_name "Local build of dtlto")
 set(_address "nobody@example.org")

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Debian packages, made by CPack from what install() names by COMPONENT. One
-# package is one of CPack's groups; scripts/package makes them.
+# Debian packages, made by CPack from the COMPONENTs of install(). Each package
+# is a group of CPack. scripts/package makes the packages.
 
 if(NOT CMAKE_SYSTEM_NAME STREQUAL Linux)
   return()
 endif()
 
-# The changelog has the packages' version, and so has to be kept up.
+# The changelog has the packages' version, and must be up to date.
 set(_changelog ${PROJECT_SOURCE_DIR}/packaging/debian/changelog)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${_changelog})
 file(STRINGS ${_changelog} _entry LIMIT_COUNT 1)
@@ -29,7 +29,7 @@ set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/packages)
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
-# For a moment: repack-deb.cmake packs anew.
+# Fast: repack-deb.cmake compresses again.
 set(CPACK_DEBIAN_COMPRESSION_TYPE zstd)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE
   OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
@@ -43,7 +43,7 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_POST_BUILD_SCRIPTS
   ${PROJECT_SOURCE_DIR}/cmake/package/repack-deb.cmake)
 set(CPACK_COMPONENTS_ALL "")
-# cmake/toolchains/arm64-linux.cmake, the one toolchain file that there is.
+# The only toolchain file for Linux is cmake/toolchains/arm64-linux.cmake.
 if(CMAKE_CROSSCOMPILING)
   set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE arm64)
   set(_shlibdeps ${PROJECT_BINARY_DIR}/packaging/shlibdeps)
@@ -54,8 +54,8 @@ if(CMAKE_CROSSCOMPILING)
     "set(SHLIBDEPS_EXECUTABLE \"${_shlibdeps}\")\n")
 endif()
 
-# The linker replaces functions that are in no header of LLVM's, and results are
-# the same only with one version of it. Revisions of Debian's don't matter.
+# The linker replaces functions that are in no header of LLVM, and equal results
+# need an equal version. Debian's revisions don't matter.
 string(REGEX REPLACE "^([0-9]+\\.[0-9]+)\\..*" "\\1" _minor
   "${LLVM_PACKAGE_VERSION}")
 math(EXPR _next "${LLVM_VERSION_PATCH} + 1")
@@ -67,8 +67,8 @@ string(CONCAT _llvm "${_llvm} (>= 1:${LLVM_PACKAGE_VERSION}~), "
 #               [DEPENDS <relation>] [RECOMMENDS ...] [SUGGESTS ...]
 #               [LICENCE <file>...])
 #
-# The files of <component>, and the package's own: copyright (the parts named by
-# LICENCE after what all have), changelog and lintian's overrides.
+# Makes a package of the files of <component>, with copyright (a common part,
+# and the parts named by LICENCE), changelog and lintian overrides.
 function(dtlto_package name component)
   cmake_parse_arguments(PARSE_ARGV 2 arg ""
     "SUMMARY;DETAILS;DEPENDS;RECOMMENDS;SUGGESTS" "LICENCE")
@@ -180,8 +180,8 @@ linker: the header of the plugin ABI, examples and dtlto-plugin-check. For
 builds: a CMake package, a CMake toolchain file and a pkg-config file."
   DEPENDS "dtlto (= ${_version})")
 
-# Nothing is left out but on purpose: the names that another LLD has in /usr/bin,
-# and the licence, which `copyright` tells of.
+# All components must be in a package, except LLD's own names in /usr/bin, which
+# another LLD has, and the licence, which `copyright` contains.
 get_cmake_property(_left COMPONENTS)
 list(REMOVE_ITEM _left ${CPACK_COMPONENTS_ALL} lld-names license)
 if(_left)

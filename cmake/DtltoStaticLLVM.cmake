@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# LLVM's archives, and what its own ld.lld links of them. Defines dtlto_static_llvm.
+# LLVM's archives, and the other libraries that its own ld.lld links. Defines
+# dtlto_static_llvm.
 #
 # The hook is the same as with libLLVM: --wrap changes the references in LLD's
-# archives. Those in LLVM's are in legacy interfaces that LLD doesn't use, and what
-# is behind the hook does nothing without a plugin.
+# archives. It also changes those in LLVM's, which are in legacy interfaces that
+# LLD doesn't use. Without a plugin, the hooks change nothing.
 
 set(_extensions "")
 if(TARGET LLVMExtensions)
   get_target_property(_extensions LLVMExtensions INTERFACE_LINK_LIBRARIES)
 endif()
-# Debian registers Polly with its passes, and leaves its archive out.
+# Debian registers Polly with its passes, but doesn't package its archive.
 if("Polly" IN_LIST _extensions AND NOT EXISTS "${LLVM_LIBRARY_DIR}/libPolly.a")
   add_library(dtlto_no_polly STATIC tools/dtlto-codegen/NoPolly.cpp)
   target_include_directories(dtlto_no_polly SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS})
@@ -21,7 +22,7 @@ if("Polly" IN_LIST _extensions AND NOT EXISTS "${LLVM_LIBRARY_DIR}/libPolly.a")
     INTERFACE_LINK_LIBRARIES "${_extensions}")
 endif()
 
-# From LLVM 22 on, LLD's own way to distribute ThinLTO is a library of its own.
+# From LLVM 22 on, LLD's own distribution of ThinLTO is a separate library.
 set(_later "")
 if(TARGET LLVMDTLTO)
   set(_later DTLTO)
@@ -34,10 +35,10 @@ llvm_map_components_to_libnames(_names ${_later}
 add_library(dtlto_static_llvm INTERFACE)
 target_link_libraries(dtlto_static_llvm INTERFACE ${_names})
 
-# Neither LLVM nor the C++ library is looked for when the linker starts, and nothing
-# of them is relocated.
+# Static linking saves searching for LLVM and the C++ library, and relocating
+# them, when the linker starts.
 if(WIN32) # as the toolchain file has it
-  # LLVM's own programs have as much; Windows gives them a sixteenth.
+  # As in LLVM's own programs; Windows's default is a sixteenth.
   target_link_options(dtlto_static_llvm INTERFACE -Wl,--gc-sections
     -Wl,--stack,16777216)
 else()

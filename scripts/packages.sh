@@ -1,25 +1,25 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Read by other scripts, after common.sh: how they install Debian packages.
+# Sourced by other scripts, after common.sh: installs Debian packages.
 
 policy=/usr/sbin/policy-rc.d
 
-# What policy-rc.d says while packages are installed: no service may start.
-# The last line tells it from anybody else's.
+# The policy-rc.d while packages are installed: no service may start. The last line
+# distinguishes it from other policies.
 own_policy='#!/bin/sh
 exit 101
 # Of dtlto, for the time of an installation.'
 
-# install_packages PACKAGE...: installs packages that are missing, as ${as_root[@]},
-# the words of a command or none. Their daemons don't start, and aren't enabled, so
-# that they don't start with the machine either.
+# install_packages PACKAGE...: installs missing packages. The command runs after
+# ${as_root[@]}, which may be empty. Their daemons don't start, and are disabled, so
+# that they don't start at boot either.
 install_packages() {
   local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive
     apt-get -qq -o DPkg::Lock::Timeout=300)
   "${apt[@]}" update || die "can't update the lists of packages, see above"
   at_exit restore_policy
-  # One that is ours is what a killed run left.
+  # An existing policy of ours is from a killed run.
   if [[ -e $policy ]] && ! grep -qxF "${own_policy##*$'\n'}" "$policy"; then
     "${as_root[@]}" mv "$policy" "$policy.dtlto-saved"
   fi
@@ -31,7 +31,7 @@ install_packages() {
   restore_policy
 }
 
-# More than once, and without a policy of ours, it does nothing.
+# Restores the saved policy. Can be called repeatedly, also without a policy of ours.
 restore_policy() {
   if [[ -e $policy ]] && grep -qxF "${own_policy##*$'\n'}" "$policy"; then
     "${as_root[@]}" rm "$policy"
@@ -41,7 +41,7 @@ restore_policy() {
   fi
 }
 
-# disable_daemons PACKAGE...: removes what starts the packages' daemons at boot.
+# disable_daemons PACKAGE...: disables the packages' daemons at boot.
 disable_daemons() {
   local file name names=()
   while read -r file; do
@@ -52,7 +52,7 @@ disable_daemons() {
         if command -v systemctl >/dev/null; then
           "${as_root[@]}" systemctl --quiet disable "$name"
         else
-          # What the packages' own scripts made. Also aliases are links to it.
+          # Removes the links of the packages' own scripts, including aliases.
           "${as_root[@]}" find /etc/systemd/system -type l -lname "*/$name" -delete
         fi
         ;;

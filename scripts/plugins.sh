@@ -1,21 +1,21 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# How scripts/quickstart uses each plugin. For plugin <name>, plugin_<name> checks
-# what it needs and may put words in front of each link, that start what the plugin
-# talks to for as long as the link takes: link_prefix, with a space at its end. Its
-# own arguments are plugin_arguments.
+# How scripts/quickstart uses each plugin. plugin_<name> checks what plugin <name>
+# needs. It may set link_prefix to words in front of each link, with a space at the end:
+# they start the plugin's farm for the duration of the link. It sets plugin_arguments to
+# the plugin's own arguments.
 
-# Runs jobs in the linker itself: nothing to start.
+# Runs jobs in the linker itself.
 plugin_local() { echo "nothing to start: it compiles in the linker"; }
 
-# Puts two of Debian's own distccd in front, on this machine and only for it. "$@": options
-# of farm.py.
+# Starts two of Debian's own distccd for each link, reachable only from this machine.
+# "$@": options of farm.py.
 start_distccds() {
   command -v distccd >/dev/null ||
     die "there is no distccd; install it as root: apt-get install distcc"
   link_prefix="$(printf %q "$top/test/distcc/Inputs/farm.py") --report --limit=3600"
-  # With nothing to print, %q would be an empty word.
+  # Without arguments, %q would print an empty word.
   [[ $# -eq 0 ]] || link_prefix+=$(printf ' %q' "$@")
   link_prefix+=" 2 -- "
   echo "each link gets a farm of its own: two distccds"
@@ -32,8 +32,8 @@ plugin_distcc() {
   start_distccds
 }
 
-# A program that is started as LLD's own --thinlto-distributor= is: dtlto-distributor,
-# which sends the jobs to distccds. It mustn't compile itself.
+# A program with the interface of LLD's own --thinlto-distributor=: dtlto-distributor,
+# which sends the jobs to distccds. It must not compile locally.
 plugin_distributor() {
   need_allowed_clang
   start_distccds --expect-each
@@ -41,9 +41,9 @@ plugin_distributor() {
     arg=--fallback=none arg=--local-jobs=0)
 }
 
-# GNU make, and distcc's own client before each command. That compiles here what it
-# can't send, and the report wouldn't tell; but with DISTCC_FALLBACK=0 nothing of what
-# it could, so it is all or nothing.
+# GNU make, with distcc's own client before each command. The client compiles locally
+# what it can't send, and the report wouldn't show that. With DISTCC_FALLBACK=0, it
+# fails instead for jobs that it could send.
 plugin_make() {
   local name worker=$top/build/bin/dtlto-codegen
   for name in make distcc; do
@@ -56,7 +56,7 @@ plugin_make() {
 }
 
 # A stock icecream cluster: a scheduler, a local daemon that takes no jobs, and two
-# nodes. They are in a network of their own, so the linker has to be there too.
+# nodes. They are in a network of their own, and so is the linker.
 plugin_icecc() {
   local name unshare=(unshare -n -m)
   for name in iceccd icecc-scheduler; do
@@ -68,7 +68,7 @@ plugin_icecc() {
       die "there is no build/lib/dtlto/$name; was build/ configured with" \
         "-DDTLTO_STATIC_WORKER=OFF?"
   done
-  # As cluster.py does it.
+  # As in cluster.py.
   ((EUID == 0)) || unshare+=(-U -c --keep-caps)
   "${unshare[@]}" true ||
     die "can't make a network of our own, see above; be root, or allow users to" \
@@ -103,8 +103,8 @@ check_plugin_name() {
   }
 }
 
-# Where each module was compiled, by the link's report. Fails if the linker compiled
-# one although plugin $1 has workers: the bytes wouldn't tell.
+# Prints where each module was compiled, from the link's report. Fails if the linker
+# compiled one although plugin $1 has workers: equal bytes wouldn't show that.
 report_plugin() {
   python3 - "$1" <<'PYTHON'
 import collections, json, sys

@@ -1,4 +1,4 @@
-//===- ActionRules.cpp - What a plan may do, and when ---------------------===//
+//===- ActionRules.cpp - The actions that a plan may take, and when -------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -36,14 +36,14 @@ Rules::Attempt &Rules::add(const Action &A, Where At) {
   return New;
 }
 
-/// Whether a job with this cause runs here as it pays, and not as it must.
+/// Whether a job with this cause is compiled locally by choice, not of need.
 bool Rules::isVoluntary(Cause Why) const {
   return Why == Cause::PluginFull || Why == Cause::TakenBack ||
          Why == Cause::PluginSilent || Why == Cause::Straggler ||
          Why == Cause::Overdue;
 }
 
-/// Whether \p A can be judged: the attempt that it names is known, or may
+/// Whether \p A can be checked: the attempt that it names is known, or may
 /// begin.
 bool Rules::mayName(const Action &A, const Attempt *At) {
   const bool NamesJob = namesJob(A);
@@ -53,7 +53,7 @@ bool Rules::mayName(const Action &A, const Attempt *At) {
   name(NamesJob ? std::optional(A.Job) : std::nullopt,
        NamesAttempt ? A.Attempt : 0);
   expect(!NamesJob || !Jobs[A.Job].Ended, "is named after its end");
-  // What the plugin does wrong after its last job still counts.
+  // The plugin's mistakes after its last job still count.
   expect(!Plugin.Closed || A.What == Action::DropPlugin ||
              A.What == Action::FailLink || A.What == Action::ReturnToken,
          "an action after the plugin was closed");
@@ -61,7 +61,7 @@ bool Rules::mayName(const Action &A, const Attempt *At) {
     expect(!NamesAttempt || At->At != Where::Ended, "is named after its end");
     return true;
   }
-  // One that is to be compared may wait for a thread, and then not be needed.
+  // An attempt to be compared may wait for a thread, and become unneeded.
   if (!At && A.What == Action::Cancel && A.AKind == Kind::Verify)
     return false;
   const bool MayBegin =
@@ -115,7 +115,7 @@ void Rules::onAction(const Action &A) {
   }
 }
 
-/// Of the plugin, the jobserver and the link.
+/// Handles an action for the plugin, the jobserver or the link.
 void Rules::onPluginAction(const Action &A) {
   switch (A.What) {
   case Action::Open:
@@ -211,13 +211,13 @@ void Rules::onDeliver(const Action &A, const Attempt &At) {
   J.IsDelivering = true;
 }
 
-/// Whether the object of \p J was not made by this process.
+/// Whether another process made the object of \p J.
 bool Rules::isOfOthers(const Job &J) const {
   const Attempt &A = Attempts[J.Winner];
   return A.IsCached || (A.AtPlugin && !A.IsOurs);
 }
 
-/// The number of attempts that take memory and wait for the plugin.
+/// The number of attempts that use memory and wait for the plugin.
 size_t Rules::numAhead() const {
   return static_cast<size_t>(
       std::count_if(Live.begin(), Live.end(), [this](AttemptId Id) {
@@ -289,7 +289,7 @@ void Rules::onOffer(const Action &A) {
   expect(Plugin.IsOpen && !Plugin.Dropped, "is offered to no plugin");
   expect(!Failed, "is offered after the link has failed");
   size_t NumOffered = 1, NumAccepted = 0, NumPreparing = 0, NumLong = 0;
-  // What each slot has to do in the whole link; later, it is less.
+  // The work of each slot in the whole link; at most this much is left later.
   double OfSlot = SecondsInAll / double(std::max<size_t>(1, Slots.value_or(1)));
   uint64_t Bytes = At.Bytes;
   for (AttemptId Id : Live) {
@@ -326,7 +326,7 @@ void Rules::onOffer(const Action &A) {
   At.LastSign = Now;
 }
 
-/// Whether the plugin can be given nothing more before something changes there.
+/// Whether the plugin can't get more jobs before its state changes.
 bool Rules::isBatchComplete() const {
   size_t NumAtPlugin = 0;
   uint64_t Bytes = 0;
@@ -369,7 +369,7 @@ void Rules::onCompile(const Action &A) {
   }
   expect(At->At == Where::Planned, "is compiled here where it can't be");
   expect(!Failed, "is compiled here after the link has failed");
-  // Where nothing else was compared, one of others' objects is.
+  // If nothing else was compared, one object of another machine is.
   if (A.AKind == Kind::Verify && NumSuspect == 0 && J.Winner != 0 &&
       O.VerifyPercent != 0 && isOfOthers(J) &&
       std::all_of(Jobs.begin(), Jobs.end(), [](const Job &Other) {
@@ -397,7 +397,7 @@ void Rules::onCompile(const Action &A) {
     expect(!O.KeepOrder || Other.Job >= A.Job || !MayStayHere,
            "is compiled here before a job of a higher rank that may stay here");
   }
-  // The user's own number is one to be kept, but one must be able to run.
+  // The user's limit holds, but one job must be able to run.
   expect(NumCompiling <= (O.LocalJobs ? std::max(1u, *O.LocalJobs) : O.Cores),
          "more is compiled here than the user allows");
   expect(NumHere == 1 || BytesHere <= O.MaxBytesHere,

@@ -1,4 +1,4 @@
-//===- Bound.cpp - How long a simulated link may take ---------------------===//
+//===- Bound.cpp - The time limit of a simulated link ---------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,18 +20,18 @@ unsigned dtlto::sim::numHelpers(const Options &O) {
 }
 
 namespace {
-/// A list schedule: whatever is idle takes the longest job that is left, slots
-/// before cores, and fast ones first; but the first job of a core here is one
-/// of the cheapest. The schedule needs no knowledge of how long a job takes.
+/// A list schedule: whatever is idle takes the longest remaining job, slots
+/// before cores, and fast slots first. The first job of a local core is one of
+/// the cheapest. The schedule doesn't need to know how long a job takes.
 class ListSchedule {
 public:
   explicit ListSchedule(const Scenario &S);
 
   double End = 0;
-  double FirstFromFarm = HUGE_VAL;          // its first result
+  double FirstFromFarm = HUGE_VAL;          // the time of its first result
   double LongestHere = 0;                   // of all jobs
-  bool LacksMemory = false;                 // a slot had to wait for it
-  double LongestThere = 0, LongestSent = 0; // of those that the farm has
+  bool LacksMemory = false;                 // a slot had to wait for memory
+  double LongestThere = 0, LongestSent = 0; // of the farm's jobs
 
 private:
   void compileHere(const JobTruth &J, size_t Core);
@@ -39,27 +39,27 @@ private:
 
   struct Slot {
     double Speed;
-    double Idle = 0; // from then on
+    double Idle = 0; // since when
   };
   const Scenario &S;
   std::vector<Slot> Slots;                  // the fastest first
   std::vector<double> Cores;                // since when each is idle, sorted
-  std::multimap<double, uint64_t> InFlight; // until when, and its bytes
+  std::multimap<double, uint64_t> InFlight; // each one's end, and its bytes
   uint64_t Bytes = 0;
   double LastOffer = 0;
 };
 } // namespace
 
-/// How many jobs are compiled locally next to the plugin's.
+/// How many jobs are compiled locally while the plugin has jobs.
 static size_t shareHere(const Scenario &S) {
   const Options &O = S.O;
-  // A plugin that tells nothing of its load may be this machine. What it has
-  // taken isn't taken back if it may have begun it, or be about to.
+  // A plugin that doesn't report its load may compile on this machine. Its jobs
+  // aren't taken back if it may have begun them, or be about to.
   bool IsShy = (!S.AnswersLoad && !O.LocalJobs) ||
                ((!S.TellsStates || !S.KnowsLoad) && S.Ahead);
   if (S.IsThisMachine || IsShy)
     return 0;
-  // By default, the linker itself has a part of this machine.
+  // By default, the linker keeps some of this machine's cores for itself.
   return O.LocalJobs.value_or(
       O.Fallback ? O.Cores - std::min(O.Cores, 1 + O.Cores / 8) : 0);
 }
@@ -69,7 +69,7 @@ void ListSchedule::compileHere(const JobTruth &J, size_t Core) {
   std::sort(Cores.begin(), Cores.end());
 }
 
-/// When \p J can be offered: in order, and when others have left memory for it.
+/// When \p J can be offered: in order, and when there is memory for it.
 double ListSchedule::offer(const JobTruth &J) const {
   double Offer = LastOffer;
   uint64_t Left = Bytes;
@@ -89,12 +89,12 @@ ListSchedule::ListSchedule(const Scenario &S)
   std::stable_sort(
       Slots.begin(), Slots.end(),
       [](const Slot &A, const Slot &B) { return A.Speed > B.Speed; });
-  std::vector<const JobTruth *> Jobs; // that are the farm's or this machine's
+  std::vector<const JobTruth *> Jobs; // not cached, and not yet assigned
   for (const JobTruth &J : S.Jobs) {
     if (J.IsCached)
       continue;
     LongestHere = std::max(LongestHere, J.Seconds);
-    // What can't be compiled elsewhere is compiled here from the start.
+    // Jobs that can't be compiled remotely are compiled locally from the start.
     if (J.NotExpressible)
       compileHere(J, 0);
     else
@@ -118,13 +118,13 @@ ListSchedule::ListSchedule(const Scenario &S)
         [](const Slot &A, const Slot &B) { return A.Idle < B.Idle; });
     double Start = std::max(Best->Idle, offer(J));
     LacksMemory |= Start > Best->Idle;
-    // While fewer than the share are busy.
+    // As long as fewer cores than the share are busy.
     if (Share != 0 && Cores[Cores.size() - Share] < Start) {
       compileHere(J, Cores.size() - Share);
       continue;
     }
-    // The inputs have to be sent, too. The slot is idle until the next job
-    // comes, if none waits there.
+    // The inputs must be sent as well. If no job waits at the slot, it is idle
+    // until the next one arrives.
     double Sent = S.IsThisMachine ? 0 : double(J.Bytes) / S.BytesPerSecond;
     double Takes =
         Sent + J.Seconds / Best->Speed + seconds(S.Latency) * (S.Ahead ? 1 : 3);
@@ -143,18 +143,18 @@ ListSchedule::ListSchedule(const Scenario &S)
   }
 }
 
-/// Whether the farm may look as if it were frozen: where nothing may be done
-/// twice, its jobs are then begun again here.
+/// Whether the farm may look frozen. Without duplicates, its jobs are then
+/// restarted locally.
 static bool looksFrozen(const Scenario &S, const ListSchedule &List) {
   const Options &O = S.O;
   // Estimates do not include the time to send a job.
   if (List.LongestSent > seconds(O.SlowExtra))
     return true;
-  // Until there is a result, a slow worker looks like one that is stuck.
+  // Until there is a result, a slow worker looks stuck.
   for (const Worker &W : S.Workers)
     if (W.Speed * O.SlowFactor < 1.01)
       return true;
-  // Until then, the link's time is what was estimated, or measured here.
+  // Until then, the link's time is the estimate, or what was measured locally.
   double Work = 0, Longest = 0, Estimates = 0, LongestEstimate = 0;
   for (size_t I = 0; I != S.Jobs.size(); ++I) {
     if (S.Jobs[I].IsCached)
@@ -169,8 +169,8 @@ static bool looksFrozen(const Scenario &S, const ListSchedule &List) {
   return List.FirstFromFarm > seconds(O.LateExtra) + (O.LateFactor - 1) * Alone;
 }
 
-/// Seconds after which the first result is overdue at the earliest, by what the
-/// jobs are estimated to take.
+/// The earliest time in seconds at which the first result is overdue, by the
+/// jobs' estimates.
 static double firstDue(const Scenario &S) {
   double Shortest = HUGE_VAL;
   for (size_t I = 0; I != S.Jobs.size(); ++I)
@@ -179,7 +179,7 @@ static double firstDue(const Scenario &S) {
   return std::max(S.O.SlowFactor * Shortest, Shortest + seconds(S.O.SlowExtra));
 }
 
-/// Of a link that no plugin takes part in: its jobs in their order, each on the
+/// The seconds of a link without a plugin: jobs start in order, each on the
 /// core that is idle first.
 static double alone(const Scenario &S) {
   std::priority_queue<double, std::vector<double>, std::greater<double>> Idle;
@@ -197,8 +197,8 @@ static double alone(const Scenario &S) {
   return End;
 }
 
-/// Seconds of a link that no core works in: the plugin is opened, jobs are
-/// prepared and go to and fro.
+/// The seconds of a link in which no core works: opening the plugin, preparing
+/// jobs, and sending messages.
 static double overhead(const Scenario &S) {
   double Jobs = double(S.Jobs.size());
   return 0.01 + seconds(2 * S.O.LookInterval + S.O.LoadInterval) +
@@ -208,40 +208,40 @@ static double overhead(const Scenario &S) {
 
 std::optional<Bound> dtlto::sim::boundOf(const Scenario &S) {
   const Options &O = S.O;
-  // A machine that is slower than this one has its time, too.
+  // A machine slower than this one needs its time as well.
   double Lost = 0;
   double Late =
       S.Workers.empty()
           ? 0
           : 2 * alone(S) / std::min(1.0, S.Workers[0].Speed) + 3 + overhead(S);
-  // What the cache has is known once the job is prepared, and that has limits.
-  // Until then, the link seems to need so much longer without a farm.
+  // Only preparing a job shows whether it is cached, and few are prepared in
+  // advance. Until then, a link without a farm seems to need that much longer.
   for (size_t I = O.MinPrepared; I < S.Jobs.size(); ++I)
     if (S.Jobs[I].IsCached)
       Late += S.Jobs[I].Seconds / O.Cores;
-  // What must be alone has its time after each machine that has lost it.
+  // A job without duplicates restarts after each machine that lost it.
   for (const Worker &W : S.Workers)
     if (O.DuplicatePercent == 0 && !W.DiesSilently && W.DiesAt != Never)
       Lost = std::max(Lost, seconds(W.DiesAt));
   Late += Lost;
   if (S.isHonest() && O.VerifyPercent == 0) {
     ListSchedule List(S);
-    // A job that takes longer than its time limit fails.
+    // A job that exceeds its time limit fails.
     if (List.LongestThere > seconds(O.JobTimeout) && !S.IsThisMachine)
       return std::nullopt;
-    // How many jobs fit in memory changes from job to job. The plan only knows
-    // how many do now.
+    // The number of jobs that fit in memory changes from job to job. The plan
+    // only knows the current one.
     double Most = (List.LacksMemory ? 1.5 : 1.3) * List.End + overhead(S);
     if ((O.DuplicatePercent == 0 || S.has(Feature::SideFiles)) &&
         looksFrozen(S, List))
       Most = std::max(Most, Late);
-    // By the time that a job turns out to have to be compiled here, the cores
-    // were promised to others.
+    // When a job turns out to need a local compile, the cores may already have
+    // other jobs.
     if (S.has(Feature::NotExpressible))
       Most += List.LongestHere;
-    // Without news of jobs, a farm looks dead until its first result, and with
-    // news once that result is overdue. What was begun here in vain holds up
-    // the end.
+    // Without states, a farm looks dead until its first result; with states,
+    // once that result is overdue. Local compiles that were started in vain
+    // delay the end.
     if (List.FirstFromFarm >
         seconds(O.SilentPatience) + (S.TellsStates ? firstDue(S) : 0))
       Most += (1 - StoppableShare) * List.LongestHere;

@@ -1,11 +1,12 @@
-//===- Bound.h - How long a simulated link may take -------------*- C++ -*-===//
+//===- Bound.h - The time limit of a simulated link -------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A link may take no longer than a person who knows the farm would say.
+// A link may take at most the time that someone who knows the farm would
+// expect.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,14 +24,14 @@ constexpr double StoppableShare = 0.6;
 
 struct Bound {
   double Seconds;
-  const char *Rule; // what is broken by a link that takes longer
+  const char *Rule; // the rule that a longer link breaks
 };
 
-/// None for links with other faults, and where the user's options are what a
-/// link waits for.
+/// Returns the link's time limit. There is none for links with other faults, or
+/// if the user's options determine the link's time.
 std::optional<Bound> boundOf(const Scenario &S);
 
-/// How many threads of the driver's prepare, compare and deliver.
+/// The number of driver threads that prepare, compare and deliver.
 unsigned numHelpers(const plan::Options &O);
 
 } // namespace dtlto::sim

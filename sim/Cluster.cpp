@@ -1,4 +1,4 @@
-//===- Cluster.cpp - A cluster that exists only as arithmetic -------------===//
+//===- Cluster.cpp - A simulated cluster ----------------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,7 +18,7 @@ static Time duration(double Bytes, double Rate) {
   return static_cast<Time>(std::llround(Bytes / Rate));
 }
 
-/// The next number of a sequence that is the same everywhere: SplitMix64.
+/// Returns the next number of SplitMix64, the same on every machine.
 static double nextRandom(uint64_t &State) {
   uint64_t Z = (State += 0x9e3779b97f4a7c15);
   Z = (Z ^ (Z >> 30)) * 0xbf58476d1ce4e5b9;
@@ -84,7 +84,7 @@ uint64_t Cluster::missing(const Job &J, uint32_t Machine) const {
 uint32_t Cluster::chooseMachine(const Job &J) const {
   uint32_t Best = NoMachine;
   uint64_t BestMissing = 0;
-  bool Counted = false; // BestMissing is known
+  bool Counted = false; // BestMissing is valid
   for (uint32_t I = 0; I != Machines.size(); ++I) {
     const Machine &M = Machines[I];
     if (!M.Alive || M.Taken >= S.Slots + S.Ahead)
@@ -159,7 +159,7 @@ Cluster::Load Cluster::load() const {
   return L;
 }
 
-/// After a change: is it one that others should know of?
+/// Sets LoadChanged if the change matters to the caller.
 void Cluster::noteLoad() {
   bool Room = false, Free = false;
   for (const Machine &M : Machines) {
@@ -177,7 +177,7 @@ void Cluster::noteLoad() {
 }
 
 //===----------------------------------------------------------------------===//
-// What happens
+// Events
 //===----------------------------------------------------------------------===//
 
 void Cluster::advance(Time Now) {
@@ -247,7 +247,7 @@ void Cluster::pump(Time Now) {
     JobState &State = It->second;
     Machine &M = Machines[State.Machine];
 
-    // Only now: what was sent to the machine before is there before.
+    // Only now, so that earlier messages to the machine count as arrived.
     uint64_t Bytes = missing(State.J, State.Machine);
     if (S.Cache)
       for (const Input &In : State.J.Inputs) {

@@ -1,4 +1,4 @@
-//===- Driver.cpp - What a simulated driver does --------------------------===//
+//===- Driver.cpp - The simulated driver of a plan ------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,7 +12,7 @@ using namespace dtlto::sim;
 using namespace dtlto::plan;
 using namespace std::chrono_literals;
 
-// Of a call into the plugin, and of what a helper thread does.
+// Durations of a call into the plugin, and of a helper thread's work.
 static constexpr Time CallTime = 20us;
 static constexpr Time HelperTime = 200us;
 
@@ -80,7 +80,7 @@ void Simulation::cancel(const Action &A) {
     At.CompiledAt = Now + 1ms;
     return tell(1ms, {Event::CompileHereFailed, A.Job, A.Attempt});
   }
-  // A call that is under way can't be taken back.
+  // A call that has begun can't be withdrawn.
   for (size_t I = 1; I < Calls.size(); ++I)
     if (Calls[I].What == Call::Submit && Calls[I].Id == A.Attempt) {
       Calls.erase(Calls.begin() + static_cast<ptrdiff_t>(I));
@@ -136,7 +136,7 @@ void Simulation::prepare(const Action &A) {
   onHelper(E);
 }
 
-/// A helper thread does what ends with \p E.
+/// Lets a helper thread do the work that ends with \p E.
 void Simulation::onHelper(Event E) {
   Random R{S.Seed, OfHelpers, E.Job, E.Attempt, E.What};
   double Takes = R.between(0.5, 1.5);
@@ -163,7 +163,7 @@ void Simulation::beginCall() {
   RoomToldBefore = TheFarm.numRoomTold();
   const Call C = Calls.front();
   Random R{S.Seed, OfCalls, C.What};
-  unsigned When = static_cast<unsigned>(R.in(1, 10)); // its so-many-th call
+  unsigned When = static_cast<unsigned>(R.in(1, 10)); // which call hangs
   Time Hangs = R.of<Time>({1s, 30s, 1h, 24h});
   auto Takes = [&](Feature F, unsigned Number) {
     return S.has(F) && Number == When ? Hangs : CallTime;
@@ -228,7 +228,7 @@ void Simulation::endCall() {
     if (S.has(Feature::LateAnswers) && R.chance(0.5))
       Delay = fromSeconds(R.unit());
     tell(Delay, E);
-    // It was cancelled while it was submitted.
+    // It was cancelled during submit().
     if (Attempts[C.Id].IsOver && TheAnswer == Farm::Answer::Accepted)
       call({Call::Cancel, C.Id});
     break;
@@ -250,7 +250,7 @@ void Simulation::endCall() {
     beginCall();
 }
 
-/// What the plugin does on its own, a few times a second.
+/// The plugin's actions of its own, a few times a second.
 void Simulation::lookAtPlugin() {
   TheFarm.look(Now);
   Random R{S.Seed, OfPlugin};
@@ -269,7 +269,7 @@ void Simulation::lookAtPlugin() {
   }
   if (S.has(Feature::OnlyTalks) && !Result.IsDropped)
     tell(S.Latency, {Event::RoomChanged});
-  // Nothing begins later; but a storm may have to end.
+  // Nothing new begins later, but a storm may have to end.
   if (Now > 15s && !(S.has(Feature::BusyStorm) && Now < 10min) &&
       !S.has(Feature::OnlyTalks))
     return;

@@ -1,4 +1,4 @@
-//===- Farm.cpp - A plugin that exists only as arithmetic -----------------===//
+//===- Farm.cpp - A simulated plugin --------------------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -58,7 +58,7 @@ Farm::Fate Farm::drawFate(JobId J, unsigned Number) const {
   return Comes;
 }
 
-/// The plugin takes no job for no reason that can be seen.
+/// Whether the plugin refuses jobs for no visible reason.
 bool Farm::isStormy(Time T) const {
   if (!S.has(Feature::BusyStorm))
     return false;
@@ -73,7 +73,7 @@ bool Farm::hasRoom() const {
   for (const Worker &W : Workers)
     Room += W.Slots + S.Ahead;
   if (Workers.empty() && S.Ahead > 3)
-    Room = SIZE_MAX; // it waits for them to come
+    Room = SIZE_MAX; // it waits for workers
   return !isStormy(Now) && Jobs.size() < Room;
 }
 
@@ -131,7 +131,7 @@ void Farm::assign() {
   }
 }
 
-/// A slot that was taken before the link.
+/// Frees a slot that was taken before the link.
 void Farm::freeSlot(size_t Worker) {
   if (Old[Worker] == 0)
     return; // the worker is dead
@@ -178,7 +178,7 @@ void Farm::advance(Time T, Stage At, AttemptId Id) {
     return;
   case Stage::Returned:
     if (J.Comes == Fate::Lost) {
-      // The slot stays taken, or the plugin has forgotten the job.
+      // Either the slot stays taken, or the plugin has forgotten the job.
       if (Id % 2)
         leave(Id);
       return;
@@ -197,7 +197,7 @@ void Farm::tellState(AttemptId Id, const Job &J, PluginState State) {
     return;
   Event E{Event::StateChanged, 0, Id};
   E.State = State;
-  E.RanHere = S.IsThisMachine || Id % 16 == 0; // as some of icecream's do
+  E.RanHere = S.IsThisMachine || Id % 16 == 0; // like some jobs of icecream
   Time Delay = S.Latency;
   Random R{S.Seed, OfStates, Id, uint64_t(State)};
   if (S.has(Feature::LateStates)) {

@@ -1,13 +1,13 @@
-//===- Farm.h - A plugin that exists only as arithmetic ---------*- C++ -*-===//
+//===- Farm.h - A simulated plugin ------------------------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The plugin of a simulated link, with its workers. What it has to tell goes to
-// whoever simulates the link, as the events that the driver would make of it;
-// so do the times at which it wants to be called again.
+// The plugin of a simulated link, with its workers. It reports to its host, as
+// the events that the driver would make, and asks the host to be called again
+// at certain times.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,38 +23,39 @@ namespace dtlto::sim {
 
 class Farm {
 public:
-  /// Of one job, at the times that it has asked for.
-  /// Freed: a slot that was taken before, of the worker with that index.
+  /// What is due, at the times that the farm has asked for; of one job, except
+  /// for Freed: a slot that was taken before the link, of the worker with that
+  /// index.
   enum class Stage { Sent, Ran, Returned, StillAlive, Freed };
 
   struct Host {
-    /// Tells the plan after \p Delay.
+    /// Passes the event to the plan after \p Delay.
     std::function<void(plan::Time Delay, const plan::Event &)> Tell;
     /// Calls advance() after \p Delay.
     std::function<void(plan::Time Delay, Stage, plan::AttemptId)> Ask;
   };
 
   Farm(const Scenario &S, Host H);
-  /// Before all else.
+  /// To be called first.
   void begin();
 
   enum class Answer { Accepted, Busy, Refused };
-  /// \p Number: how many attempts of the job there were before.
+  /// \p Number: the number of earlier attempts of the job.
   Answer submit(plan::Time Now, plan::AttemptId Id, plan::JobId J,
                 unsigned Number, plan::WorkerId Avoid);
-  /// It has all jobs that there are for it.
+  /// The plugin has all jobs that are ready now.
   void completeBatch(plan::Time Now);
   void cancel(plan::AttemptId Id);
   void advance(plan::Time Now, Stage At, plan::AttemptId Id);
   plan::Load load();
-  /// What no job is the reason of: workers die, storms end.
+  /// Events without a job: workers die, storms end.
   void look(plan::Time Now);
-  /// The slots that still have jobs when the session is closed at \p Now: jobs
-  /// that run on after their cancel, and jobs that the plugin has forgotten.
+  /// The slots that still have jobs when the session is closed at \p Now:
+  /// cancelled jobs that run on, and jobs that the plugin has forgotten.
   std::vector<BusySlot> leftOver(plan::Time Now) const;
-  /// It does nothing more.
+  /// Stops the farm.
   void stop() { Stopped = true; }
-  /// How often it has told that there is room.
+  /// How often it has reported room.
   size_t numRoomTold() const { return NumRoomTold; }
   size_t numResults() const { return NumResults; }
 
@@ -74,7 +75,7 @@ private:
     plan::JobId Id = 0;
     Fate Comes = Fate::Good;
     plan::WorkerId Avoid = 0;
-    size_t Worker = SIZE_MAX; // its index
+    size_t Worker = SIZE_MAX; // index
     plan::Time Took = {}, EndsAt = {};
   };
 
@@ -92,11 +93,11 @@ private:
   Host TheHost;
   plan::Time Now = {};
   std::vector<Worker> Workers;
-  std::vector<unsigned> Taken; // slots of each worker
-  std::vector<unsigned> Old;   // of these, since before the link
+  std::vector<unsigned> Taken; // slots of each worker that are in use
+  std::vector<unsigned> Old;   // those in use since before the link
   std::map<plan::AttemptId, Job> Jobs;
   std::deque<plan::AttemptId> Queue;
-  std::deque<plan::AttemptId> Batch; // not begun before it is complete
+  std::deque<plan::AttemptId> Batch; // starts when it is complete
   bool SaidBusy = false, Stopped = false;
   size_t NumRoomTold = 0, NumResults = 0;
   Random Lies;

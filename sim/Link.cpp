@@ -1,4 +1,4 @@
-//===- Link.cpp - A link that is only arithmetic --------------------------===//
+//===- Link.cpp - Simulates one link --------------------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -62,7 +62,7 @@ LinkResult Simulation::run() {
 void Simulation::handle(const Due &Next) {
   switch (Next.What) {
   case Due::OfPlan:
-    // A compile that was stopped doesn't end once more.
+    // A compile that was stopped doesn't end again.
     if ((Next.E.What == Event::CompiledHere ||
          Next.E.What == Event::CompileHereFailed) &&
         Next.E.Attempt < Attempts.size() &&
@@ -80,7 +80,7 @@ void Simulation::handle(const Due &Next) {
   }
 }
 
-/// The last events of the plugin change nothing but the verdict on it.
+/// Delivers the plugin's last events, which only change the verdict on it.
 void Simulation::hearOut() {
   for (int I = 0; I != 20 && Result.Violation.empty() && !Queue.empty(); ++I) {
     if (Due Next = pop(); Next.What == Due::OfPlan)
@@ -114,7 +114,7 @@ void Simulation::step(const Event *E) {
           uint64_t(A.IsProven * 16 + A.IsSampled * 8 + A.ForPlugin * 4 +
                    A.IsAgain * 2 + A.Insist)})
       Result.Digest = mix(Result.Digest ^ V);
-    // The rules report an action that can't be done.
+    // The rules report an impossible action.
     if (A.Job < S.Jobs.size())
       act(A);
   }
@@ -126,7 +126,7 @@ void Simulation::step(const Event *E) {
     addStray();
 }
 
-/// Before \p E, of a good object: some objects of the job that were refused
+/// Before the good object \p E: reports that some refused objects of the job
 /// have the same bytes.
 void Simulation::confirm(const Event &E) {
   if ((E.What != Event::Succeeded && E.What != Event::CompiledHere) ||
@@ -142,7 +142,8 @@ void Simulation::confirm(const Event &E) {
     }
 }
 
-/// In simulated time: each job, one after the other, as badly as can be.
+/// The limit of simulated time: all jobs one after the other, in the worst
+/// case.
 Time Simulation::timeLimit() const {
   Time Limit = 10min + S.O.CallTimeout;
   for (const JobTruth &J : S.Jobs)
@@ -153,8 +154,7 @@ Time Simulation::timeLimit() const {
   return Limit;
 }
 
-/// An event of an attempt that the plan has nothing to do with any more, or
-/// never had.
+/// Adds an event of an attempt that has ended for the plan, or never existed.
 void Simulation::addStray() {
   Event E;
   E.What = static_cast<Event::Kind>(
@@ -167,7 +167,7 @@ void Simulation::addStray() {
   if (E.Attempt < Attempts.size() &&
       (!Attempts[E.Attempt].IsOver || Attempts[E.Attempt].OnThread))
     return;
-  // Ids that are still to come are not strays.
+  // Ids of future attempts are not strays.
   if (E.Attempt >= Attempts.size())
     E.Attempt += 1000000;
   tell(Time(static_cast<int64_t>(Strays.in(0, 1000000))), E);

@@ -1,4 +1,4 @@
-//===- LogReader.cpp - Reads event logs, and decides again ----------------===//
+//===- LogReader.cpp - Reads and replays event logs -----------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -98,8 +98,8 @@ private:
     return false;
   }
 
-  /// Takes the next line that isn't a comment. Returns false after the last,
-  /// and if one is cut off.
+  /// Reads the next line that isn't a comment. Returns false at the end, and if
+  /// the last line is incomplete.
   bool nextLine() {
     do {
       ++Line;
@@ -114,8 +114,8 @@ private:
     return true;
   }
 
-  /// Takes the next word of the line; it is empty at the end, and between two
-  /// spaces.
+  /// Returns the next word of the line, which is empty at the end and between
+  /// two spaces.
   std::string_view nextWord() {
     size_t End = Words.find(' ');
     std::string_view Word = Words.substr(0, End);
@@ -134,7 +134,7 @@ private:
   std::string_view Rest, Words;
   EventLog &L;
   size_t Line = 0;
-  bool IsLast = false; // the word that was taken last ends the line
+  bool IsLast = false; // the word that was returned last ends the line
   bool IsCut = false;
   std::string Why;
 };

@@ -1,4 +1,4 @@
-//===- LogReader.h - Reads event logs, and decides again --------*- C++ -*-===//
+//===- LogReader.h - Reads and replays event logs ---------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,12 +13,12 @@
 
 namespace dtlto::plan {
 
-/// An event, and what the plan made of it.
+/// An event, and the plan's actions.
 struct Step {
   Time Now = {};
-  std::optional<Event> Cause; // none: the plan's start
+  std::optional<Event> Cause; // none: the start of the plan
   std::vector<Action> Actions;
-  size_t Line = 0; // of the event in the text that it was read from
+  size_t Line = 0; // the event's line in the text
 };
 
 struct EventLog {
@@ -29,13 +29,13 @@ struct EventLog {
 
 std::string print(const EventLog &L);
 
-/// Reads a whole log. Returns false for anything that print() would not have
-/// written, but for comments, the order of fields, and fields that have their
-/// default; \p Error then says what is wrong, and in which line.
+/// Reads a whole log. Accepts only what print() would write, but also comments,
+/// fields in any order, and fields with default values. Otherwise returns
+/// false, and \p Error says what is wrong, and in which line.
 bool parse(std::string_view Text, EventLog &L, std::string &Error);
 
-/// Makes the decisions of \p L again. Returns an empty string if they are the
-/// same, else where they differ, or which rule of the plan was broken.
+/// Makes the decisions of \p L again. Returns an empty string if they are
+/// equal; otherwise where they differ, or which rule of the plan was broken.
 std::string replay(const EventLog &L);
 
 } // namespace dtlto::plan

@@ -1,12 +1,12 @@
-//===- Random.h - Numbers that are drawn, and repeated ----------*- C++ -*-===//
+//===- Random.h - Reproducible random numbers -------------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The same numbers on every machine and from every compiler: integers, and
-// doubles that only simple arithmetic makes.
+// The same random numbers on every machine and with every compiler: integers,
+// and doubles from exact arithmetic.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@
 
 namespace dtlto::sim {
 
-/// One step of SplitMix64: good enough to make a stream of what is similar.
+/// One step of SplitMix64: turns similar seeds into unrelated numbers.
 inline uint64_t mix(uint64_t X) {
   X += 0x9e3779b97f4a7c15;
   X = (X ^ (X >> 30)) * 0xbf58476d1ce4e5b9;
@@ -26,8 +26,8 @@ inline uint64_t mix(uint64_t X) {
   return X ^ (X >> 31);
 }
 
-/// A stream of its own for each purpose, so that one that is left out doesn't
-/// change the others.
+/// A stream of random numbers. Each purpose has its own, so that leaving one
+/// out doesn't change the others.
 class Random {
 public:
   explicit Random(std::initializer_list<uint64_t> Seeds) {
@@ -36,11 +36,11 @@ public:
   }
 
   uint64_t next() { return mix(State++); }
-  /// Of \p Low to \p High, both included.
+  /// From \p Low to \p High, both inclusive.
   uint64_t in(uint64_t Low, uint64_t High) {
     return Low + next() % (High - Low + 1);
   }
-  /// From 0 on, less than 1.
+  /// From 0 to less than 1.
   double unit() {
     return static_cast<double>(next() >> 11) / 9007199254740992.;
   }

@@ -1,4 +1,4 @@
-//===- Rules.cpp - What a link may rely on --------------------------------===//
+//===- Rules.cpp - The rules of a link ------------------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -42,7 +42,7 @@ Rules::Attempt *Rules::find(AttemptId Id) {
 
 void Rules::forgetIfOver(AttemptId Id) {
   const Attempt &A = Attempts[Id];
-  // An attempt that is the job's only one doesn't count as a duplicate.
+  // The only remaining attempt of a job doesn't count as a duplicate.
   if (const Job &J = Jobs[A.Job]; !isLive(A) && numLive(J) == 1)
     for (AttemptId Other : J.Attempts)
       Attempts[Other].IsSecond = false;
@@ -120,7 +120,7 @@ void Rules::onEvent(const Event &E) {
 void Rules::onJobEvent(const Event &E) {
   Job &J = Jobs[E.Job];
   HasDifference |= E.What == Event::VerifyFailed;
-  // An object from a cache is none of this link's plugin.
+  // The plugin of this link didn't make an object from a cache.
   if (Attempt &Winner = Attempts[J.Winner];
       E.What == Event::VerifyFailed && !Winner.IsCached)
     Winner.IsWrong = true;
@@ -130,7 +130,7 @@ void Rules::onJobEvent(const Event &E) {
                                                    : Cause::DeliverFailed);
 }
 
-/// Notes a sign of life of the plugin.
+/// Records a sign of life of the plugin.
 void Rules::noteSign(const Event &E) {
   if (E.What < Event::Accepted || E.What > Event::Failed ||
       E.What == Event::Busy)
@@ -264,7 +264,7 @@ void Rules::checkStep() {
     expect(!Plugin.Dropped || (A.At != Where::Offered &&
                                A.At != Where::Accepted && A.At != Where::Ready),
            "is at a plugin that was dropped");
-    // Every wait has an end.
+    // Every wait ends.
     if (A.At == Where::Accepted)
       expect(Now - (A.Runs ? A.LastSign : std::max(A.LastSign, Plugin.Sign)) <=
                  O.JobTimeout + Late,

@@ -1,13 +1,12 @@
-//===- Rules.h - What a link may rely on ------------------------*- C++ -*-===//
+//===- Rules.h - The rules of a link ----------------------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Watches a plan from outside: nothing but the events that it is given and the
-// actions that come out. Knows nothing of how the plan decides, so that a rule
-// and its bookkeeping can't be wrong in the same way.
+// Checks a plan from outside, by its events and actions only. The rules know
+// nothing of how the plan decides, so they can't share its mistakes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,16 +21,16 @@ class Rules {
 public:
   Rules(const std::vector<plan::JobInfo> &Jobs, const plan::Options &O);
 
-  /// Call after each step; \p E is null for the start. Returns the first rule
-  /// that doesn't hold, or an empty string, as the others do.
+  /// Checks one step; \p E is null for the start. Returns the first broken
+  /// rule, or an empty string, as the other functions do.
   std::string saw(plan::Time Now, const plan::Event *E,
                   const std::vector<plan::Action> &Actions);
-  /// When there is nothing more to do.
+  /// Checks the end of the link.
   std::string atEnd() const;
 
 private:
   enum class Where {
-    Planned, // to be prepared, or compiled, here
+    Planned, // to be prepared or compiled locally
     Preparing,
     Ready,
     Offered,
@@ -43,48 +42,49 @@ private:
   struct Attempt {
     plan::JobId Job = 0;
     plan::AttemptKind Kind = plan::AttemptKind::First;
-    plan::Cause Why = plan::Cause::None; // it is compiled here
+    plan::Cause Why = plan::Cause::None; // why it is compiled locally
     Where At = Where::Ended;
     bool IsKnown = false;  // an action has named it
-    bool AtPlugin = false; // or to be given to it
+    bool AtPlugin = false; // or will be
     bool Prepares = false; // on a thread, even if not needed any more
-    bool Compiles = false; // the same
-    bool IsSecond = false; // began next to another one
-    bool IsOurs = false;   // this process has made the object
-    bool IsCached = false; // another machine has, for another link
+    bool Compiles = false; // likewise
+    bool IsSecond = false; // began while another one was live
+    bool IsOurs = false;   // this process made the object
+    bool IsCached = false; // another machine made it, for another link
     plan::WorkerId Worker = 0;
     uint64_t Bytes = 0;
-    bool Runs = false;        // the plugin has reported it
-    bool RunsHere = false;    // it has, and on this machine
+    bool Runs = false;        // reported as running
+    bool RunsHere = false;    // reported as running on this machine
     plan::Time LastSign = {}; // of life
-    /// It had no object, or an error of the module; the plugin wasn't told.
+    /// Its result was bad, or a compile error of a good module; the plugin
+    /// doesn't know yet.
     bool IsWrong = false;
   };
   struct Job {
-    std::vector<plan::AttemptId> Attempts; // all that there were
+    std::vector<plan::AttemptId> Attempts; // all, also ended ones
     plan::AttemptId Winner = 0;
     unsigned Tries = 0;
     unsigned NumAccepted = 0; // by the plugin, duplicates included
     bool Begun = false;
-    bool IsSampled = false; // the plan has said so
-    bool IsSuspect = false; // the object is to be compared
+    bool IsSampled = false; // by the plan
+    bool IsSuspect = false; // its object is to be compared
     bool Compared = false, IsDelivering = false, Ended = false;
-    bool MayTryAgain = false; // the infrastructure was to blame last
+    bool MayTryAgain = false; // the last failure was of the infrastructure
     unsigned NumCompileErrors = 0, NumBadResults = 0;
-    plan::WorkerId ToAvoid = 0; // had the last failure, a compile error
-    // What was seen of it, for the reasons that it may end with.
+    plan::WorkerId ToAvoid = 0; // the last failure's, a compile error
+    // The reasons for its end that were observed.
     std::set<plan::Cause> Reasons;
   };
 
   struct {
     bool AskedToOpen = false, IsOpen = false, Dropped = false, Closed = false;
-    plan::Time AskedAt = {}; // to open
+    plan::Time AskedAt = {}; // when it was asked to open
     bool WantsBatches = false;
-    bool BatchIsOpen = false; // jobs were accepted, and it isn't told
-    bool BatchIsTold = false; // that these are all, and nothing has changed
-    bool MustWait = false;    // it was busy, and nothing has changed
+    bool BatchIsOpen = false; // jobs were accepted since the last batch
+    bool BatchIsTold = false; // it has all jobs, and nothing has changed since
+    bool MustWait = false;    // it was busy, and nothing has changed since
     plan::Time CallSince = plan::Never;
-    plan::Time Sign = {}, Work = {}; // of life; a job was seen to go on
+    plan::Time Sign = {}, Work = {}; // last sign of life; last progress
   } Plugin;
 
   void onEvent(const plan::Event &E);
@@ -130,22 +130,22 @@ private:
   double SecondsInAll = 0;
   std::vector<Job> Jobs;
   std::vector<Attempt> Attempts;  // by id
-  std::set<plan::AttemptId> Live; // isLive(), or on a thread
+  std::set<plan::AttemptId> Live; // live, or on a thread
   std::string Broken;
-  // What is being looked at, for messages.
+  // What is being checked, for messages.
   std::optional<plan::JobId> NamedJob;
   plan::AttemptId NamedAttempt = 0;
 
   plan::Time Now = {};
   bool Forbidden = false, Failed = false;
-  bool HadTrouble = false;         // the plugin did not do what it was given
+  bool HadTrouble = false;         // the plugin did not run what it was given
   plan::AttemptId FoundNoRoom = 0; // in this step
   uint32_t MostSlots = 0;
-  std::optional<uint32_t> Slots; // as the plugin has said last
+  std::optional<uint32_t> Slots; // the plugin's last number
   size_t NumEnded = 0;
   size_t NumSampled = 0, NumSuspect = 0;
   bool HasDifference = false;
-  size_t NumTokens = 0; // that were taken
+  size_t NumTokens = 0; // taken ones
   bool TokenAsked = false;
   plan::JobId NextInOrder = 0;
 };

@@ -1,4 +1,4 @@
-//===- Scenario.cpp - What happens to a simulated link --------------------===//
+//===- Scenario.cpp - Draws simulated links -------------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -31,7 +31,7 @@ static_assert(std::size(Names) == NumFeatures);
 
 std::string_view dtlto::sim::nameOf(Feature F) { return Names[unsigned(F)]; }
 
-// Things of everyday life stand before faults.
+// The features of normal operation come before the faults.
 static constexpr unsigned NumHarmless = unsigned(Feature::ShyPlugin) + 1;
 static constexpr uint64_t Harmless = (uint64_t(1) << NumHarmless) - 1;
 
@@ -42,13 +42,13 @@ static uint64_t bit(Feature F) { return uint64_t(1) << unsigned(F); }
 // The purposes of random numbers.
 enum Stream : uint64_t { OfFeatures = 1, OfOptions, OfJobs, OfFarm };
 
-/// Most links have a few faults, so that each is seen alone and with others.
+/// Most links have a few faults, so that each occurs alone and with others.
 static uint64_t drawFeatures(uint64_t Seed) {
   Random R{Seed, OfFeatures};
   uint64_t Features = 0;
   if (R.chance(0.25))
     return 0;
-  if (R.chance(0.1)) // hosts that are frozen, and nothing else
+  if (R.chance(0.1)) // only frozen hosts
     return bit(Feature::DyingWorkers) | (R.next() & bit(Feature::Cache));
   double Often = R.of({0.0, 0.15, 0.4});
   for (unsigned F = 0; F != NumHarmless; ++F)
@@ -68,10 +68,10 @@ static void drawOptions(Scenario &S) {
   O.DuplicatePercent = static_cast<unsigned>(R.of({0, 5, 25, 25, 25, 100}));
   O.VerifyPercent = static_cast<unsigned>(R.of({0, 0, 0, 5, 37, 100}));
   O.Fallback = R.chance(0.8);
-  bool IsPlain = R.chance(0.7); // what a link's least time is known for
+  bool IsPlain = R.chance(0.7); // links whose minimum time is known
   if (R.chance(0.05)) {
-    // As in the linker: on one thread in this process, through the plugin or
-    // not.
+    // As in the linker: on one thread of this process, with or without the
+    // plugin.
     O.KeepOrder = true;
     O.Cores = 1;
     O.LocalJobs.reset();
@@ -123,7 +123,7 @@ static double drawSeconds(uint64_t Shape, double Mean, unsigned I, unsigned N,
   }
 }
 
-/// Of a few, of some or of many jobs or workers.
+/// Draws one of few, some or many jobs or workers.
 static unsigned drawCount(Random &R, double Few, unsigned MaxFew,
                           unsigned MaxSome, unsigned Max) {
   return static_cast<unsigned>(R.chance(Few)   ? R.in(1, MaxFew)
@@ -136,9 +136,9 @@ static void drawJobs(Scenario &S, unsigned MaxJobs) {
   const unsigned N = drawCount(R, 0.3, 8, 50, 200);
   double Mean = R.of({0.01, 0.1, 0.5, 2.0});
   uint64_t Shape = R.in(0, 5);
-  double Unit = R.of({1.0, 1.0, 0.1, 7.0}); // of the estimates
+  double Unit = R.of({1.0, 1.0, 0.1, 7.0}); // the estimates' unit
   if (S.isFrozen())
-    Unit = 1; // as they are all that is known, if all stop at once
+    Unit = 1; // only the estimates are known if all workers stop at once
   double Rare = R.of({0.02, 0.2, 1.0});
   double MeanBytes = R.of({1e3, 1e5, 3e6});
   std::vector<std::pair<double, JobTruth>> Jobs(N);
@@ -147,7 +147,7 @@ static void drawJobs(Scenario &S, unsigned MaxJobs) {
     auto &[Estimate, J] = Jobs[I];
     J.Seconds = std::max(drawSeconds(Shape, Mean, I, N, Own.unit()), 0.0001);
     J.Bytes = static_cast<uint64_t>(MeanBytes * (0.1 + 2 * Own.unit()));
-    if (S.Features == 0) // a job takes as long as its module is large
+    if (S.Features == 0) // a job's time is proportional to its module's size
       J.Bytes = static_cast<uint64_t>(10 * MeanBytes * J.Seconds);
     Estimate = J.Seconds * Unit;
     double Wrong = Own.unit(), By = Own.unit();
@@ -168,7 +168,7 @@ static void drawJobs(Scenario &S, unsigned MaxJobs) {
     J.VerifyFails = Has(Feature::VerifyFails, Rare);
     J.IsOfOthers = Own.chance(0.5);
   }
-  // The linker puts them in the order of what they are estimated to cost.
+  // The linker sorts jobs by their estimated cost.
   std::sort(Jobs.begin(), Jobs.end(), [](const auto &A, const auto &B) {
     return std::tie(A.first, A.second.Seconds, A.second.Bytes) >
            std::tie(B.first, B.second.Seconds, B.second.Bytes);
@@ -194,7 +194,7 @@ static void drawFarm(Scenario &S) {
   S.BytesPerSecond = R.of({1e7, 1e8, 1e9});
   S.Latency = Time(R.of<int64_t>({10000, 200000, 3000000}));
   if (S.Features == 0)
-    S.BytesPerSecond = 1e9; // sending is not what the link waits for
+    S.BytesPerSecond = 1e9; // the link doesn't wait for the network
   bool NoStates = R.chance(0.6), NoLoad = R.chance(0.6), Mute = R.chance(0.3);
   if (S.has(Feature::ShyPlugin)) {
     S.TellsStates = !NoStates;
@@ -206,7 +206,7 @@ static void drawFarm(Scenario &S) {
     Slots = S.O.Cores;
     Speed = 1;
   }
-  uint64_t BadOnes = R.of({1, 2, 100}); // of a hundred, but one
+  uint64_t BadOnes = R.of({1, 2, 100}); // times 20 %; the first is always bad
   for (unsigned I = 0; I != N; ++I) {
     Random Own{S.Seed, OfFarm, I};
     Worker W;

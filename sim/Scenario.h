@@ -1,14 +1,14 @@
-//===- Scenario.h - What happens to a simulated link ------------*- C++ -*-===//
+//===- Scenario.h - What happens in a simulated link ------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// All that is random in a simulated link is drawn from its seed, here or, where
-// it belongs to one attempt, by hashing the seed with the attempt's job and
-// number. A feature that is left out changes nothing else, so that a link that
-// shows a fault can be made smaller.
+// Draws everything random in a simulated link from its seed: in Scenario.cpp,
+// or, for a single attempt, from a hash of the seed with the attempt's job and
+// number. Leaving a feature out changes nothing else, so that a failing link
+// can be reduced.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,7 @@
 
 namespace dtlto::sim {
 
-/// What may go wrong, or be out of the ordinary.
+/// Faults and other features of a link.
 enum class Feature : unsigned {
   WrongEstimates,
   Cache,          // has some of the objects
@@ -38,7 +38,7 @@ enum class Feature : unsigned {
   Refusals,   // by submit(), or of the job's kind
   NeverBegun,
   BusyStorm,
-  SilentRoom, // the plugin doesn't tell when it has room again
+  SilentRoom, // the plugin doesn't report that it has room again
   FalseLoad,
   OpenHangs,
   SubmitHangs,
@@ -47,35 +47,35 @@ enum class Feature : unsigned {
   LateOpen,
   SlowWorkers,
   DyingWorkers,
-  FailingWorkers, // that fail at once, and so are always idle
-  LyingWorkers,   // that fail at once with a compile error
+  FailingWorkers, // fail at once, and so are always idle
+  LyingWorkers,   // fail at once with a compile error
   CancelIgnored,
   GivesUp,
   OpenFails,
   LateStates,
   LateAnswers,  // results come before the answer of submit()
-  StrayEvents,  // of attempts that have ended, or never were
+  StrayEvents,  // events of attempts that have ended, or never existed
   RemoteErrors, // only the remote compiler fails
-  Errors,       // both compilers do
+  Errors,       // both compilers fail
   PrepareFails,
   DeliverFails,
   VerifyFails,
   NoWorkers,
-  OnlyTalks, // the plugin reports room without end
-  FewTokens, // others of the build have most, and may keep them
+  OnlyTalks, // the plugin reports room endlessly
+  FewTokens, // other processes of the build hold most, and may keep them
   LittleMemory,
-  Batches, // the plugin begins nothing before it has all jobs
-  Store    // jobs that are being prepared ask for the plugin to be opened
+  Batches, // the plugin begins jobs only when it has all
+  Store    // preparing a job needs an open plugin
 };
 constexpr unsigned NumFeatures = static_cast<unsigned>(Feature::Store) + 1;
 std::string_view nameOf(Feature F);
 
-/// What a job is in truth.
+/// The true properties of a job.
 struct JobTruth {
-  double Seconds = 0; // on a core of speed 1, as those here
+  double Seconds = 0; // on a core of speed 1, like the local ones
   uint64_t Bytes = 0;
   bool IsCached = false, NotExpressible = false;
-  bool IsOfOthers = false; // what is cached was made by another machine
+  bool IsOfOthers = false; // another machine made the cached object
   bool RemoteError = false, Error = false;
   bool PrepareFails = false, DeliverFails = false, VerifyFails = false;
 };
@@ -84,7 +84,7 @@ struct Worker {
   unsigned Slots = 1;
   double Speed = 1;
   plan::Time DiesAt = plan::Never;
-  bool DiesSilently = false; // and is given jobs even then
+  bool DiesSilently = false; // and still gets jobs afterwards
   bool FailsAtOnce = false;
   bool Lies = false; // fails at once with a compile error
   bool endsAtOnce() const { return FailsAtOnce || Lies; }
@@ -93,7 +93,7 @@ struct Worker {
 /// A slot that is taken before the link begins.
 struct BusySlot {
   size_t Worker = 0;   // its index
-  plan::Time For = {}; // Never: it stays so
+  plan::Time For = {}; // Never: for the whole link
 };
 
 struct Scenario {
@@ -109,12 +109,12 @@ struct Scenario {
   bool TellsStates = true, KnowsLoad = true, AnswersLoad = true;
   double Often = 0; // how often a fault of an attempt happens
   double BytesPerSecond = 1e8;
-  plan::Time Latency = {}; // of an event
+  plan::Time Latency = {}; // an event's
 
   bool has(Feature F) const { return Features >> unsigned(F) & 1; }
-  /// Nothing is wrong, so that the link's time has a bound.
+  /// Whether there is no fault, so that the link's time has a bound.
   bool isHonest() const;
-  /// Nothing is wrong but that some machines or all stop.
+  /// Whether the only fault is that some or all machines stop.
   bool isFrozen() const;
 };
 
@@ -125,7 +125,7 @@ struct Limits {
 
 Scenario drawScenario(uint64_t Seed, const Limits &L);
 
-/// The features that may be drawn for a fault: all but those of everyday life.
+/// Whether \p F is a fault, not a feature of normal operation.
 bool isFault(Feature F);
 
 } // namespace dtlto::sim

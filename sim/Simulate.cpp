@@ -53,8 +53,8 @@ differ, 2 for wrong arguments and logs that can't be read.
 // Limits on repeated reports: shortest logs, and lines.
 static constexpr size_t MaxLogs = 3, MaxLines = 20;
 
-/// Simulates a link of one or two rounds. Of two, the result has the steps and
-/// the digest of both, and otherwise what the last round has.
+/// Simulates a link of one or two rounds. With two, the result has the steps
+/// and the digest of both; everything else is of the last round.
 static LinkResult simulateLink(uint64_t Seed, const Limits &L, bool IsTwice,
                                bool WantsLog = false,
                                TwoRounds *Both = nullptr) {
@@ -72,14 +72,14 @@ static LinkResult simulateLink(uint64_t Seed, const Limits &L, bool IsTwice,
   return R;
 }
 
-/// A link that did wrong, made as small as it gets.
+/// Prints a link that broke a rule, reduced as far as possible.
 static void printViolation(uint64_t Seed, const LinkResult &R, bool IsTwice,
                            bool WantsLog) {
   std::printf("violation: seed %" PRIu64 ": %s\n", Seed, R.Violation.c_str());
   if (!WantsLog)
     return;
   Limits Best;
-  uint64_t Budget = 3000000; // steps, so that this has an end
+  uint64_t Budget = 3000000; // limits the number of steps
   auto Try = [&](const Limits &L) {
     if (Budget == 0)
       return false;
@@ -96,7 +96,7 @@ static void printViolation(uint64_t Seed, const LinkResult &R, bool IsTwice,
       L.MaxJobs -= std::max(1u, L.MaxJobs / Share);
     while (L.MaxJobs != 0 && Try(L));
   };
-  // Fewer jobs first, since that makes the rest faster.
+  // Fewer jobs first, to make the rest faster.
   TryFewerJobs(4);
   for (unsigned F = 0; F != NumFeatures; ++F) {
     Limits L = Best;
@@ -167,7 +167,7 @@ static int replayLog(const char *Path) {
   std::string Text;
   try {
     Text.assign(std::istreambuf_iterator<char>(In), {});
-  } catch (const std::ios::failure &) { // of a folder
+  } catch (const std::ios::failure &) { // for example, of a folder
     return fail("read", Path);
   }
   if (!In)
@@ -183,7 +183,7 @@ static int replayLog(const char *Path) {
     std::printf("%s: %s\n", Path, Difference.c_str());
     return 1;
   }
-  // The same decisions may still be wrong ones.
+  // Equal decisions may still be wrong.
   Rules R(L.Jobs, L.O);
   size_t NumEvents = 0, NumActions = 0;
   for (const plan::Step &S : L.Steps) {

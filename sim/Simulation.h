@@ -1,12 +1,12 @@
-//===- Simulation.h - A link that is being simulated ------------*- C++ -*-===//
+//===- Simulation.h - The state of a simulated link -------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// What Link.cpp, which makes the steps of a link, and Driver.cpp, which does
-// what the plan's actions say, have in common.
+// The common part of Link.cpp, which makes the steps of a link, and Driver.cpp,
+// which carries out the plan's actions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,14 +39,14 @@ public:
   LinkResult run();
 
 private:
-  /// What is due at a time; of two at one time, the one that was asked for
-  /// first.
+  /// An event at a time. Events at the same time happen in the order in which
+  /// they were requested.
   struct Due {
     enum Kind {
       OfPlan,  // E
       OfFarm,  // Stage, Id
-      CallEnd, // of the session's thread
-      Look     // something of the plugin as such
+      CallEnd, // of a call on the session's thread
+      Look     // the plugin's actions of its own
     } What;
     plan::Event E = {};
     Farm::Stage Stage = {};
@@ -57,7 +57,7 @@ private:
       return At != O.At ? At > O.At : Order > O.Order;
     }
   };
-  /// A call into the plugin; there is one at a time.
+  /// A call into the plugin. Only one runs at a time.
   struct Call {
     enum Kind { Open, Submit, Load, Cancel, Refute, Close, Complete } What;
     plan::AttemptId Id = 0;
@@ -65,12 +65,12 @@ private:
   };
   struct Attempt {
     plan::JobId Job = 0;
-    unsigned Number = 0; // how many there were of this job before
+    unsigned Number = 0; // earlier attempts of this job
     plan::WorkerId Avoid = 0;
     bool OnThread = false;
     plan::Time CompiledAt = {}; // unless it is stopped before StopsUntil
     plan::Time StopsUntil = {};
-    bool IsOver = false; // the plan has no more to do with it
+    bool IsOver = false; // the plan has finished with it
     bool AtPlugin = false;
   };
 
@@ -121,16 +121,16 @@ private:
   uint64_t LastOrder = 0;
   std::vector<Attempt> Attempts = std::vector<Attempt>(1);
   std::vector<unsigned> NumAttempts;  // of each job
-  std::vector<plan::Time> HelperIdle; // since, or from then on
+  std::vector<plan::Time> HelperIdle; // since or until when each is idle
 
-  std::deque<Call> Calls; // the first is under way
+  std::deque<Call> Calls; // the first one is running
   plan::Time CallSince = plan::Never;
-  size_t RoomToldBefore = 0;   // the call
-  Farm::Answer TheAnswer = {}; // of the call that is under way
+  size_t RoomToldBefore = 0;   // before the call
+  Farm::Answer TheAnswer = {}; // the running call's
   unsigned NumSubmits = 0, NumLoads = 0, NumTokens = 0;
   bool GaveUp = false;
   uint64_t NumSteps = 0;
-  // Attempts whose objects were refused, with their jobs.
+  // Attempts whose objects were refused.
   std::vector<std::pair<plan::JobId, plan::AttemptId>> WereRefused;
   Random Strays;
   LinkResult Result;

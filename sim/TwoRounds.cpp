@@ -1,4 +1,4 @@
-//===- TwoRounds.cpp - Links that generate code twice ---------------------===//
+//===- TwoRounds.cpp - Links with two rounds ------------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,7 +20,7 @@ enum Stream : uint64_t { OfRounds = 300, OfSecondJobs };
 
 static uint64_t bit(Feature F) { return uint64_t(1) << unsigned(F); }
 
-/// \p L without the faults that are there in the other round only.
+/// Returns \p L without the faults of the other round.
 static Limits limitsOf(unsigned Round, uint64_t Seed, Limits L) {
   for (unsigned F = 0; F != NumFeatures; ++F) {
     uint64_t OnlyIn = Random{Seed, OfRounds, F}.in(0, 2); // 0: in both
@@ -30,7 +30,7 @@ static Limits limitsOf(unsigned Round, uint64_t Seed, Limits L) {
   return L;
 }
 
-/// Each job only generates code, and takes another share of its first time.
+/// Shortens each job to a share of its first time: it only generates code.
 static void shorten(Scenario &S) {
   std::vector<size_t> Order(S.Jobs.size());
   std::iota(Order.begin(), Order.end(), 0);
@@ -55,7 +55,7 @@ static void shorten(Scenario &S) {
   S = std::move(Sorted);
 }
 
-/// What \p First leaves at the farm is there in \p Second.
+/// Applies the state in which \p First left the farm to \p Second.
 static void inherit(Scenario &Second, const Scenario &First,
                     const LinkResult &R, bool DieInSecond) {
   for (size_t I = 0; I != Second.Workers.size() && I != First.Workers.size();
@@ -77,7 +77,7 @@ static void inherit(Scenario &Second, const Scenario &First,
 TwoRounds dtlto::sim::simulateTwice(uint64_t Seed, const Limits &L,
                                     bool WantsLog) {
   Scenario First = drawScenario(Seed, limitsOf(1, Seed, L));
-  // The first round writes no side files: its objects are thrown away.
+  // The first round writes no side files: its objects are discarded.
   First.Features &= ~bit(Feature::SideFiles);
   for (JobInfo &Info : First.Infos)
     Info.HasSideFiles = false;
@@ -88,10 +88,10 @@ TwoRounds dtlto::sim::simulateTwice(uint64_t Seed, const Limits &L,
   Limits L2 = limitsOf(2, Seed, L);
   const uint64_t Dying = bit(Feature::DyingWorkers);
   const bool DieInSecond = !(L2.Without & Dying);
-  if (First.has(Feature::DyingWorkers)) // these are no better now
+  if (First.has(Feature::DyingWorkers)) // they stay dead
     L2.Without &= ~Dying;
   Scenario Second = drawScenario(Seed, L2);
-  Second.Seed = mix(Seed ^ OfRounds); // other attempts fail
+  Second.Seed = mix(Seed ^ OfRounds); // so that other attempts fail
   shorten(Second);
   inherit(Second, First, Link.First, DieInSecond);
   Link.Second = simulate(Second, WantsLog);

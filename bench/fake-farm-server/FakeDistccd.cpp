@@ -1,22 +1,23 @@
-//===- FakeDistccd.cpp - Many distcc servers that wait and answer ---------===//
+//===- FakeDistccd.cpp - Many simulated distcc servers --------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// For bench/fake-farm: one process that is each distcc server of a farm, by the
-// address that it is called at. It reads a request (plugins/distcc/Request.h)
-// as fast as it comes and throws its files away, waits as long as the compile
-// took when it was recorded, and sends the recorded object. As many jobs of a
-// host run at a time as it has slots; others wait for them.
+// For bench/fake-farm: one process that plays all distcc servers of a farm,
+// each at its own address. It reads a request (plugins/distcc/Request.h) at
+// full speed and discards its files, waits as long as the recorded compile
+// took, and sends the recorded object. Each host runs as many jobs at a time as
+// it has slots; further jobs wait.
 //
 //   fake-distccd PORT SLOTS LATENCY_US JOBS OBJECTS VERSION
 //
-// JOBS is a text, a line for each job: the name that its module has on servers,
-// nanoseconds, and where its object is in OBJECTS: offset and size. VERSION is
-// what a compiler answers to --version. It says "ready" once it listens. At the
-// end of standard input it writes what it has seen as JSON, and ends.
+// JOBS is a text file with a line for each job: the name of its module on
+// servers, nanoseconds, and the offset and size of its object in OBJECTS.
+// VERSION is the compiler's answer to --version. The process prints "ready"
+// once it listens. At the end of standard input, it writes its statistics as
+// JSON and exits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -60,13 +61,13 @@ struct RecordedJob {
   size_t Size;
 };
 
-/// A connection, which is one request.
+/// A connection, which has one request.
 struct Connection {
   uint64_t Id;
   int Fd;
   uint32_t Host; // the address that was called
   std::string Token;
-  uint64_t Text = 0, Skip = 0; // bytes that are left of what a token tells
+  uint64_t Text = 0, Skip = 0; // bytes left of a token's data
   std::string Value;           // of the text
   bool IsName = false, IsVersion = false, Asked = false;
   uint64_t NumFiles = 0, NumNames = 0;
@@ -114,11 +115,11 @@ private:
   struct Due {
     Clock::time_point When;
     uint64_t Id;
-    Host *Of; // whose slot is idle then; null: it has none
+    Host *Of; // whose slot becomes free; null: none
     bool operator<(const Due &O) const { return When > O.When; }
   };
   std::priority_queue<Due> Timers;
-  // What was seen.
+  // Statistics.
   uint64_t BytesIn = 0, BytesBack = 0, NumJobs = 0, NumUnknown = 0;
   size_t MostConnections = 0;
 };
@@ -131,8 +132,8 @@ static void append(std::string &Out, const char *Name, size_t Value) {
   Out += Token;
 }
 
-/// As LZO1X has bytes that it doesn't compress: their number, the bytes, and an
-/// end (Documentation/staging/lzo.rst of Linux).
+/// Returns the LZO1X code for \p Size literal bytes. The bytes and an end
+/// marker follow it (Documentation/staging/lzo.rst of Linux).
 static std::string literals(size_t Size) {
   if (Size <= 238)
     return std::string(1, char(Size + 17));
@@ -219,7 +220,7 @@ void Farm::accept() {
   }
 }
 
-/// Takes a whole token apart. Returns false if it is none.
+/// Parses a complete token. Returns false if it is invalid.
 bool Farm::takeToken(Connection &C) {
   char *EndOfNumber;
   uint64_t Value = std::strtoull(C.Token.c_str() + 4, &EndOfNumber, 16);
@@ -265,8 +266,8 @@ void Farm::read(Connection &C) {
                   : C.Text ? std::min<uint64_t>(C.Text, sizeof(Buffer))
                            : 12 - C.Token.size();
     if (C.Asked)
-      Want = 1; // only its end can come
-    // Bytes of files stay in the kernel.
+      Want = 1; // only the end of the connection can follow
+    // The bytes of files are discarded in the kernel.
     ssize_t N = C.Skip && !C.Asked ? ::recv(C.Fd, nullptr, Want, MSG_TRUNC)
                                    : ::recv(C.Fd, Buffer, Want, 0);
     if (N < 0 && (errno == EAGAIN || errno == EINTR))
@@ -289,7 +290,7 @@ void Farm::read(Connection &C) {
   }
 }
 
-/// The whole request is there. Returns false if the job is unknown.
+/// Handles a complete request. Returns false if the job is unknown.
 bool Farm::asked(Connection &C) {
   C.Asked = true;
   if (C.IsVersion) {
@@ -312,11 +313,12 @@ bool Farm::asked(Connection &C) {
 void Farm::begin(Connection &C) {
   Host &H = Hosts[C.Host];
   ++H.Running;
-  // The request and the reply have been on their way.
+  // Includes the time of the request and the reply on the network.
   Timers.push({Clock::now() + C.Job->Time + 2 * Latency, C.Id, &H});
 }
 
-/// Also if the connection is gone: a stock server's compiler goes on as well.
+/// Called even if the connection is gone: a stock server's compiler runs on,
+/// too.
 void Farm::ended(uint64_t Id, Host *H) {
   if (H) {
     ++NumJobs;

@@ -1,12 +1,12 @@
-//===- NullPlugin.cpp - A plugin that does nothing, fast ------------------===//
+//===- NullPlugin.cpp - A fast plugin without any work --------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// It answers every job with the same object file. What a link then takes is
-// what the linker itself needs for its jobs.
+// Answers every job with the same object file. The rest of the link's time is
+// the linker's own work for its jobs.
 //
 // Arguments:
 //   object=FILE   the object file; must be given
@@ -14,8 +14,8 @@
 //                 seconds from the first submit() to the end of the last
 //                 job_done()
 //
-// Built twice: once needing no part of a job, once with all parts
-// (NULL_PLUGIN_NEEDS), since making them is the linker's work.
+// Built twice (NULL_PLUGIN_NEEDS): needing no part of a job, and needing all
+// parts, since the linker has to make these.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,8 +27,7 @@ using namespace dtlto::sdk;
 
 namespace {
 
-/// The object file. The linker may use a result's bytes for as long as it
-/// likes.
+/// The object file, as shared bytes: the linker may keep a result for any time.
 struct Object {
   std::shared_ptr<const std::string> Bytes;
   const char *data() const { return Bytes->data(); }
@@ -59,7 +58,7 @@ public:
       First = Clock::now();
     return ThreadSession::submit(std::move(J));
   }
-  // The one thread.
+  // Runs on the only thread.
   Result run(const Job &) override { return {TheObject, "", "null"}; }
   void ended(const Job &) override {
     ++NumDone;

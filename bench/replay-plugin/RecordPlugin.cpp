@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 //
 // Compiles each job in the linker, on a thread of its own and one job at a
-// time, and keeps its CPU time (CLOCK_THREAD_CPUTIME_ID), its object and the
-// size of its module: a recording for the replay plugin.
+// time. Records its CPU time (CLOCK_THREAD_CPUTIME_ID), its object and the size
+// of its module, for the replay plugin.
 //
-// Arguments: out=FOLDER (there already), jobs=N (so many at the same time; they
-// disturb each other).
+// Arguments: out=FOLDER (must exist), jobs=N (at the same time; they slow each
+// other down).
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +27,7 @@ using namespace dtlto::sdk;
 
 namespace {
 
-/// What the user asked for.
+/// The user's options.
 struct Arguments {
   std::string Folder;
   uint32_t NumThreads = 1;
@@ -63,7 +63,7 @@ public:
   }
   void stop() override {
     ThreadSession::stop();
-    // A link that has failed: nothing to keep.
+    // If the link has failed, there is nothing to keep.
     if (All.Jobs.size() == NumGiven &&
         !(writeFile(Folder + "/objects", Objects) &&
           writeFile(Folder + "/jobs", writeRecording(All))))
@@ -81,8 +81,8 @@ private:
   static RecordedJob describe(const dtlto_job &Job);
 
   const std::string Folder;
-  size_t NumGiven = 0; // the link's thread
-  std::mutex Mutex;    // guards the rest
+  size_t NumGiven = 0; // used by the link's thread
+  std::mutex Mutex;    // guards the fields below
   Recording All;
   std::string Objects;
 };

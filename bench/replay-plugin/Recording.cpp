@@ -1,4 +1,4 @@
-//===- Recording.cpp - What is known of each job of a link ----------------===//
+//===- Recording.cpp - The recorded jobs of a link ------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,7 +19,8 @@ using namespace dtlto::replay;
 static const char Magic[] = "dtlto-recording 2";
 static constexpr uint64_t MaxNumber = uint64_t(1) << 60;
 
-/// Takes the text up to \p Stop off the front. Returns false if there is none.
+/// Removes the text up to \p Stop from the front. Returns false if there is
+/// none.
 static bool take(std::string_view &Text, char Stop, std::string_view &Word) {
   size_t End = Text.find(Stop);
   if (End == std::string_view::npos)
@@ -53,7 +54,7 @@ static void addHex(std::string &To, char C) {
   To += Digits[C & 15];
 }
 
-/// Two digits a byte, nothing else.
+/// Decodes two hexadecimal digits a byte. Returns false for anything else.
 static bool fromHex(std::string_view Text, std::string &Bytes) {
   if (Text.size() % 2)
     return false;
@@ -171,7 +172,7 @@ bool dtlto::replay::readFile(const std::string &Path, std::string &Bytes) {
 }
 
 bool dtlto::replay::writeFile(const std::string &Path, std::string_view Bytes) {
-  // A device would be replaced.
+  // A device would be replaced by a file.
   struct stat Is;
   if (::stat(Path.c_str(), &Is) == 0 && !S_ISREG(Is.st_mode)) {
     errno = EINVAL;
@@ -207,7 +208,7 @@ bool OpenRecording::open(const std::string &Folder, std::string &Error) {
   bool Good = ::fstat(Fd, &Status) == 0;
   uint64_t Size = Good ? uint64_t(Status.st_size) : 0;
   if (Good && Size) {
-    // Never unmapped: the linker may keep objects for as long as it likes.
+    // Never unmapped: the linker may keep objects for any time.
     void *Memory = ::mmap(nullptr, Size, PROT_READ, MAP_PRIVATE, Fd, 0);
     Good = Memory != MAP_FAILED;
     Objects = static_cast<const char *>(Memory);

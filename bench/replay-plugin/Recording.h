@@ -1,22 +1,22 @@
-//===- Recording.h - What is known of each job of a link --------*- C++ -*-===//
+//===- Recording.h - The recorded jobs of a link ----------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The file `jobs` of a recording; bench/recording.py reads and writes it too:
+// The format of a recording's file `jobs`, also used by bench/recording.py:
 //
 //   dtlto-recording 2
 //   jobs 114
 //   CPU-NS PRIMARY OFFSET SIZE DIGEST PATH NAME
 //   ...
 //
-// with one line for each job: the CPU time of its code generation, the bytes of
-// its primary module, where its object is in the file `objects`, and how large;
-// the BLAKE3 of the primary module in hexadecimal, its path on workers; and to
-// the end of the line the module's name, in which a byte below 0x20, 0x7f and
-// '%' are written as %XX.
+// with one line for each job: the CPU time of its code generation; the size of
+// its primary module; the offset of its object in the file `objects`, and its
+// size; the primary module's BLAKE3 digest in hexadecimal, and its path on
+// workers; and, to the end of the line, the module's name, in which bytes below
+// 0x20, 0x7f and '%' are written as %XX.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,24 +46,26 @@ struct Recording {
 };
 
 /// Reads the text of a `jobs` file whose objects have \p ObjectsSize bytes.
-/// Returns false with a message in \p Error if it isn't whole and consistent.
+/// Returns false with a message in \p Error if it isn't complete and
+/// consistent.
 bool parseRecording(std::string_view Text, uint64_t ObjectsSize, Recording &R,
                     std::string &Error);
-/// The text that parseRecording() reads.
+/// Returns the text that parseRecording() reads.
 std::string writeRecording(const Recording &R);
 
-/// Reads all of a file. Returns false, with errno set, if that fails.
+/// Reads a whole file. Returns false with errno set on failure.
 bool readFile(const std::string &Path, std::string &Bytes);
-/// Writes a file anew, all of it or, on failure, an error in errno and none.
+/// Replaces a file. On failure, returns false with errno set, and leaves no
+/// file.
 bool writeFile(const std::string &Path, std::string_view Bytes);
 
-/// A recording's folder, open for a replay. Objects lie in memory that lives as
+/// A recording's folder, open for a replay. Objects are in memory that lives as
 /// long as the process.
 class OpenRecording {
 public:
   bool open(const std::string &Folder, std::string &Error);
   const Recording &get() const { return R; }
-  /// The job of the module of that name, or null.
+  /// Returns the job of the module of that name, or null.
   const RecordedJob *find(std::string_view Name) const;
   const char *object(const RecordedJob &J) const { return Objects + J.Offset; }
 

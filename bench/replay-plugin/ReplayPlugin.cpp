@@ -1,16 +1,16 @@
-//===- ReplayPlugin.cpp - Plays a cluster for a real linker ---------------===//
+//===- ReplayPlugin.cpp - Simulates a cluster for a linker ----------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Nothing is compiled: a job takes the time that a cluster of the given size
-// would take (Cluster.h), in real time, and then its recorded object comes
-// back. Settings.h has the arguments.
+// Compiles nothing: a job takes the time that a cluster of the given size would
+// take (Cluster.h), in real time, and then its recorded object comes back.
+// Settings.h has the arguments.
 //
-// One thread sleeps until the next event, lets happen what is due and tells the
-// host; no slot has a thread. After it has told something it rests for half a
+// One thread sleeps until the next event, processes what is due, and calls the
+// host; slots have no threads. After calling the host, it rests for half a
 // millisecond, so that many events take few wake-ups: the linker needs the
 // cores.
 //
@@ -41,16 +41,16 @@ using Digest = std::array<uint8_t, 32>;
 
 struct DigestHash {
   size_t operator()(const Digest &D) const {
-    size_t Hash; // any of its bytes are as good as a hash
+    size_t Hash; // any of its bytes serve as a hash
     std::memcpy(&Hash, D.data(), sizeof(Hash));
     return Hash;
   }
 };
 
-/// What was sent once, or is about to be.
+/// An input that was sent once, or is about to be.
 struct Content {
   uint32_t Number;
-  uint64_t Bytes; // that go over the wire
+  uint64_t Bytes; // sent over the network
 };
 } // namespace
 
@@ -63,18 +63,18 @@ struct dtlto_session {
   OpenRecording Known;
   std::vector<std::string> MachineNames;
 
-  std::mutex Mutex; // guards the rest
+  std::mutex Mutex; // guards the fields below
   std::condition_variable Changed;
   Cluster TheCluster;
   Clock::time_point Epoch; // the first job's submission
   bool Begun = false, Closing = false;
-  bool Waiting = false; // the thread waits for an event, and may be woken up
-  Time WakeAt = Never;  // which
+  bool Waiting = false; // the thread waits for an event, and may be woken
+  Time WakeAt = Never;  // when it wakes
   std::unordered_map<uint64_t, const RecordedJob *> Jobs;
   std::unordered_map<Digest, Content, DigestHash> Contents;
   Stats Numbers;
 
-  // Of the thread that calls the plugin.
+  // Used by the thread that calls the plugin.
   std::string Packed; // room for one input
   std::unique_ptr<ZSTD_CCtx, size_t (*)(ZSTD_CCtx *)> Packer = {
       ZSTD_createCCtx(), ZSTD_freeCCtx};
@@ -97,7 +97,7 @@ static void log(const dtlto_host *Host, uint32_t Level,
 // The thread
 //===----------------------------------------------------------------------===//
 
-/// Tells the host what has happened to one job.
+/// Reports the state of one job to the host.
 static void tell(dtlto_session *S, const Cluster::Report &R,
                  const RecordedJob &Job) {
   const dtlto_host *Host = S->Host;
@@ -156,7 +156,7 @@ static void clusterThread(dtlto_session *S) {
     bool NoneLeft =
         LoadChanged && S->Begun && S->TheCluster.load().Machines == 0;
     if (!News.empty() || LoadChanged) {
-      // No lock is held while the host is called: it may call back.
+      // The lock isn't held during calls of the host, which may call back.
       Lock.unlock();
       for (const auto &[R, Job] : News)
         tell(S, R, *Job);
@@ -182,7 +182,7 @@ static void clusterThread(dtlto_session *S) {
   }
 }
 
-/// After a change, under the lock.
+/// Wakes the thread after a change. To be called with the lock.
 static void wakeUp(dtlto_session *S) {
   if (S->Waiting &&
       (S->TheCluster.hasNews() || S->TheCluster.next() < S->WakeAt))
@@ -224,7 +224,8 @@ static int32_t openSession(const dtlto_host *Host,
   return DTLTO_OK;
 }
 
-/// As fast as zstd can: a client that packs has no time to lose.
+/// Returns the size at zstd's fastest level: a client that compresses has
+/// little time.
 static uint64_t packedSize(dtlto_session *S, const dtlto_span &Bytes) {
   S->Packed.resize(ZSTD_compressBound(Bytes.size));
   size_t Size =
@@ -233,14 +234,14 @@ static uint64_t packedSize(dtlto_session *S, const dtlto_span &Bytes) {
   return ZSTD_isError(Size) ? Bytes.size : Size;
 }
 
-/// What of an input goes over the wire.
+/// Returns how many bytes of an input are sent over the network.
 static uint64_t wireBytes(dtlto_session *S, const dtlto_input &In) {
   if (S->S.Held)
     return sizeof(Digest);
   return S->S.Compress ? packedSize(S, In.bytes) : In.bytes.size;
 }
 
-/// The same input of many jobs is packed once.
+/// Returns an input's content. An input of many jobs is compressed once.
 static Content contentOf(dtlto_session *S, const dtlto_input &In) {
   Digest D;
   std::memcpy(D.data(), In.digest, D.size());

@@ -1,4 +1,4 @@
-//===- Settings.cpp - What a replay plays ---------------------------------===//
+//===- Settings.cpp - The settings of a replay ----------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,7 +14,7 @@ using namespace dtlto::replay;
 
 static constexpr double Second = 1e9;
 
-/// A plain decimal number from \p Min to \p Max.
+/// Parses a plain decimal number from \p Min to \p Max.
 static bool parseReal(std::string_view Text, double Min, double Max,
                       double &Value) {
   const char *End = Text.data() + Text.size();
@@ -23,7 +23,7 @@ static bool parseReal(std::string_view Text, double Min, double Max,
   return Code == std::errc() && Stop == End && Value >= Min && Value <= Max;
 }
 
-/// The part of \p Text after the first \p Mark, which is cut off with it.
+/// Splits \p Text at the first \p Mark, and sets \p Rest to the part after it.
 static bool cut(std::string_view &Text, char Mark, std::string_view &Rest) {
   size_t At = Text.find(Mark);
   if (At == std::string_view::npos)
@@ -42,7 +42,7 @@ static bool parseFault(std::string_view Text, Fault &F) {
     return false;
   if (!parseNumber(Text, 0, 4095, F.Machine))
     return false;
-  // A number with one of these words is no time.
+  // A number with one of these words isn't a time.
   for (auto [Word, Count] :
        {std::pair<std::string_view, uint64_t *>{"jobs", &F.AfterJobs},
         {"begun", &F.AtBegin}}) {
@@ -64,7 +64,7 @@ static bool parseFault(std::string_view Text, Fault &F) {
 }
 
 namespace {
-/// Values as the user gives them.
+/// The values in the user's units.
 struct Values {
   double Gbps = 1, MachineGbps = 0, LatencyUs = 200, NoticeMs = 1000;
   uint32_t Seed = 1, Cache = 1, Config = 0, Compress = 0, Held = 0;
@@ -148,7 +148,7 @@ bool dtlto::replay::parseSettings(const char *const *Args, size_t NumArgs,
     if (F.At != Never)
       F.At = static_cast<Time>(double(F.At) / S.Scale);
   }
-  // A Gb/s is an eighth of a byte a nanosecond.
+  // 1 Gb/s is an eighth of a byte a nanosecond.
   C.Rate = V.Gbps / 8 * S.Scale;
   C.MachineRate = (V.MachineGbps ? V.MachineGbps : V.Gbps) / 8 * S.Scale;
   C.Latency = static_cast<Time>(V.LatencyUs * 1e3 / S.Scale);

@@ -1,4 +1,4 @@
-//===- Stats.cpp - What happened in a replay ------------------------------===//
+//===- Stats.cpp - The statistics of a replay -----------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,12 +1,12 @@
-//===- Stats.h - What happened in a replay ----------------------*- C++ -*-===//
+//===- Stats.h - The statistics of a replay ---------------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Numbers for bench/replay. Times of day are seconds of CLOCK_MONOTONIC, which
-// is the same clock in all processes.
+// Numbers for bench/replay. Points in time are seconds of CLOCK_MONOTONIC, the
+// same clock in all processes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,23 +19,23 @@
 namespace dtlto {
 namespace replay {
 
-/// Seconds of CPU of the calling thread.
+/// The CPU time of the calling thread, in seconds.
 double threadCpu();
 
-/// The caller sees to it that one thread at a time is in it.
+/// Not thread-safe.
 class Stats {
 public:
   void noteOpen();
   void noteSubmit(const RecordedJob &J);
   void note(const Cluster::Report &R, const RecordedJob &J);
-  void noteThread(); // at the end of the cluster's thread, on it
+  void noteThread(); // on the cluster's thread, at its end
   void noteClose();
   /// Writes the file that \p S names.
   bool write(const Settings &S, const Recording &R, const Cluster &C,
              std::string &Error) const;
 
   uint64_t BytesDistinct = 0; // of all inputs, each content once
-  double SubmitCpu = 0;       // seconds of CPU in submit()
+  double SubmitCpu = 0;       // CPU time in submit(), in seconds
 
 private:
   struct Tries {

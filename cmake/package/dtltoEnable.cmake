@@ -3,18 +3,18 @@
 # dtlto_enable(<target> [PLUGIN <name or path>] [ARGS <arg>...])
 #
 #   Compiles <target> as ThinLTO bitcode and, if it is an executable or a shared
-#   library, links it with dtlto. PLUGIN runs its jobs: without it the one that
-#   the variable DTLTO_PLUGIN names, or `local`. Each of ARGS goes to the plugin
-#   (--thinlto-dist-plugin-arg=); without them, those of DTLTO_PLUGIN_ARGS.
+#   library, links it with dtlto. PLUGIN runs its jobs (default: the variable
+#   DTLTO_PLUGIN, or `local`). Each of ARGS is passed to the plugin
+#   (--thinlto-dist-plugin-arg=; default: DTLTO_PLUGIN_ARGS).
 #
-#   A static or object library is only compiled: call it for the libraries whose
-#   code shall take part, and for what links them.
+#   A static or object library is only compiled. Call this for the libraries whose
+#   code shall take part, and for the targets that link them.
 #
-# The compilers of the project have to be clang of the linker's own LLVM.
+# The project's compilers must be clang of the linker's own LLVM version.
 
 include_guard(DIRECTORY)
 
-# Stops where a compiler of the project can't make what the linker reads.
+# Fails if a compiler of the project can't make what the linker reads.
 function(_dtlto_check_compilers who)
   get_property(enabled GLOBAL PROPERTY ENABLED_LANGUAGES)
   foreach(language C CXX OBJC OBJCXX)
@@ -77,7 +77,7 @@ function(dtlto_enable target)
   target_link_options("${target}" PRIVATE -flto=thin "--ld-path=${dtlto_LINKER}"
     "LINKER:SHELL:\"--thinlto-dist-plugin=${arg_PLUGIN}\"")
   foreach(text IN LISTS arg_ARGS)
-    # Not as one of several in -Wl, which would split it at its commas.
+    # Not with others in one -Wl, which would split it at its commas.
     target_link_options("${target}" PRIVATE
       "LINKER:SHELL:\"--thinlto-dist-plugin-arg=${text}\"")
   endforeach()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Run by CPack when the packages are made. CPack has plugins of ours for libraries
-# of the system, and has the packages run ldconfig; they need no script at all.
-# dpkg-deb also takes no file's time that is after SOURCE_DATE_EPOCH. (Level 6 takes
-# five times as long, for a sixth less.)
+# CPack runs this after it has made the packages. CPack treats our plugins as
+# libraries of the system, and makes the packages run ldconfig; but they need no
+# scripts. dpkg-deb also limits the times of files to SOURCE_DATE_EPOCH. (Level
+# 6 takes five times as long, and saves a sixth.)
 find_program(DPKG_DEB dpkg-deb REQUIRED)
 foreach(package ${CPACK_PACKAGE_FILES})
   set(folder "${package}.unpacked")

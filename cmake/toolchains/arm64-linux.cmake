@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Builds for arm64 Linux with clang and LLD of this machine, and Debian's arm64
-# packages as scripts/arm64-sysroot leaves them: in DTLTO_ARM64_SYSROOT, a variable of
-# CMake's or of the environment, or in that script's own folder. DTLTO_LLVM_VERSION
-# is LLVM's major version, of both.
+# Builds for arm64 Linux with this machine's clang and LLD, and with the arm64
+# packages of Debian that scripts/arm64-sysroot unpacks: in DTLTO_ARM64_SYSROOT,
+# a variable of CMake or of the environment, or in that script's default folder.
+# DTLTO_LLVM_VERSION is LLVM's major version for both machines.
 
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
@@ -45,7 +45,8 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 foreach(_kind LIBRARY INCLUDE PACKAGE)
   set(CMAKE_FIND_ROOT_PATH_MODE_${_kind} ONLY)
 endforeach()
-# What tells LLVM's libraries from each other is the same on each machine.
+# Which libraries LLVM consists of is the same on each machine, so this
+# machine's llvm-config is used below.
 set(LLVM_DIR
   "${CMAKE_SYSROOT}/usr/lib/llvm-${DTLTO_LLVM_VERSION}/lib/cmake/llvm" CACHE PATH "")
 find_program(DTLTO_LLVM_CONFIG NAMES llvm-config-${DTLTO_LLVM_VERSION} llvm-config

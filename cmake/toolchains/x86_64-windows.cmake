@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Builds for 64-bit Windows with this machine's clang and LLD, and with headers and
-# libraries of Debian's mingw-w64: the flavour with POSIX threads, whose C++ library has
-# std::thread. Other libraries are those of scripts/windows-libraries: in
-# DTLTO_WINDOWS_LIBRARIES, a variable of CMake's or of the environment, or in that
-# script's own folder. DTLTO_LLVM_VERSION is LLVM's major version, there and here.
+# Builds for 64-bit Windows with this machine's clang and LLD, and with the
+# headers and libraries of Debian's mingw-w64. It uses the flavour with POSIX
+# threads, whose C++ library has std::thread. Other libraries are those of
+# scripts/windows-libraries: in DTLTO_WINDOWS_LIBRARIES, a variable of CMake or
+# of the environment, or in that script's default folder. DTLTO_LLVM_VERSION is
+# LLVM's major version for both machines.
 
 set(CMAKE_SYSTEM_NAME Windows)
 set(CMAKE_SYSTEM_PROCESSOR x86_64)
@@ -19,7 +20,7 @@ if(NOT _gcc)
     "apt-get install g++-mingw-w64-x86-64-posix")
 endif()
 list(GET _gcc -1 _gcc)
-# It takes about half of GCC's time for LLVM.
+# clang takes about half of GCC's time for LLVM.
 set(CMAKE_C_COMPILER clang-${DTLTO_LLVM_VERSION})
 set(CMAKE_CXX_COMPILER clang++-${DTLTO_LLVM_VERSION})
 foreach(_language C CXX ASM)
@@ -47,9 +48,9 @@ foreach(_kind LIBRARY INCLUDE PACKAGE)
   set(CMAKE_FIND_ROOT_PATH_MODE_${_kind} ONLY)
 endforeach()
 
-# Windows 10, for what a connection is watched with. GCC's C++ library has its variables
-# of threads where GCC puts them; and clang would take the other flavour's library, if
-# that is installed, too.
+# Windows 10, for the functions that watch connections. GCC's C++ library
+# expects thread-local variables where GCC puts them. clang would use the other
+# flavour's library if that is installed, too.
 foreach(_language C CXX)
   set(CMAKE_${_language}_FLAGS_INIT "-D_WIN32_WINNT=0x0A00 -femulated-tls")
 endforeach()
@@ -57,7 +58,7 @@ foreach(_folder c++ c++/${_prefix} c++/backward)
   string(APPEND CMAKE_CXX_FLAGS_INIT " -isystem ${_gcc}/include/${_folder}")
 endforeach()
 string(APPEND CMAKE_CXX_FLAGS_INIT " -nostdinc++")
-# No DLL of the compiler's has to be there: neither libstdc++ nor winpthread.
+# Programs need no DLL of the compiler: neither libstdc++ nor winpthread.
 foreach(_kind EXE SHARED MODULE)
   set(CMAKE_${_kind}_LINKER_FLAGS_INIT "-fuse-ld=lld -static -L${_gcc} -lpthread")
 endforeach()

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A plugin to start from: the whole life of a session. Put your build system in
-// the place of dtlto_run_job(), and keep the rest; see docs/PLUGIN-GUIDE.md.
+// A template for plugins, with the whole life of a session. Replace
+// dtlto_run_job() by your build system, and keep the rest; see
+// docs/PLUGIN-GUIDE.md.
 
-#include <dtlto/sdk/RunJob.h> // the first; brings PluginAPI.h and C's headers
+#include <dtlto/sdk/RunJob.h> // first; includes PluginAPI.h and C's headers
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -14,15 +15,16 @@ struct dtlto_session {
   char clang[1024];
   uint32_t num_threads;
   pthread_t threads[NUM_THREADS];
-  // Guards the rest. Never held while the host is called: it may wait for us.
+  // Guards the fields below. Not held during calls of the host, which may wait
+  // for us.
   pthread_mutex_t lock;
   pthread_cond_t changed;
   int closing;
   struct task {
     enum state { FREE, WAITING, RUNNING } state;
-    const dtlto_job *job; // ours to read until its job_done()
+    const dtlto_job *job; // readable until its job_done()
     atomic_int stop;
-  } tasks[NUM_TASKS]; // more than threads, so that these don't idle
+  } tasks[NUM_TASKS]; // more than threads, so that these are never idle
 };
 
 static struct task *find(dtlto_session *s, enum state state) {
@@ -55,9 +57,9 @@ static void *work(void *session) {
     dtlto_run_job(t->job, &run, &result, text, sizeof(text));
 
     pthread_mutex_lock(&s->lock);
-    t->state = FREE; // here its id is forgotten: not after job_done()
+    t->state = FREE; // before job_done(), after which the job is gone
     pthread_mutex_unlock(&s->lock);
-    host->job_done(host->context, id, &result); // takes the object
+    host->job_done(host->context, id, &result); // transfers the object
     host->load_changed(host->context);
     pthread_mutex_lock(&s->lock);
   }
@@ -65,7 +67,7 @@ static void *work(void *session) {
   return NULL;
 }
 
-// Takes clang=PROGRAM, and makes sure that it is of the linker's version.
+// Reads clang=PROGRAM, and checks that it has the linker's version.
 static int32_t read_settings(dtlto_session *s, const dtlto_session_params *p,
                              char *text) {
   strcpy(s->clang, "clang");
@@ -115,7 +117,7 @@ static int32_t submit(dtlto_session *s, const dtlto_job *job) {
   return t ? DTLTO_OK : DTLTO_BUSY;
 }
 
-// All jobs and the threads, if `id` is 0.
+// Cancels the job `id`; if `id` is 0, cancels all jobs and ends the threads.
 static void cancel(dtlto_session *s, uint64_t id) {
   pthread_mutex_lock(&s->lock);
   s->closing |= id == 0;

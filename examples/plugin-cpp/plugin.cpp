@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The same as ../plugin-c on top of dtlto/sdk/Plugin.hpp.
-// Argument: clang=PROGRAM (clang).
+// The same as ../plugin-c, based on dtlto/sdk/Plugin.hpp. Argument:
+// clang=PROGRAM (default: clang).
 
 #include <dtlto/sdk/RunJob.hpp>
 
@@ -22,7 +22,7 @@ public:
     checkClang(Clang, Params.llvm_version);
   }
 
-  // Any of the threads. Here your build system comes in.
+  // Called on several threads. Replace this by your build system.
   Result run(const Job &J) override {
     J.state(DTLTO_STATE_RUNNING, "this machine");
     return runJob(J, Clang);

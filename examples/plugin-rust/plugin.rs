@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The same as ../plugin-c in Rust: the ABI needs neither C nor a crate. The
-// declarations are those of PluginAPI.h, as far as the plugin uses them.
+// declarations are the part of PluginAPI.h that the plugin uses.
 //
 //   rustc -O --edition=2021 --crate-type=cdylib -C panic=abort plugin.rs \
 //     -o libdtlto_example_rust.so
 //
-// With panic=abort a panic ends the linker with its message, and never unwinds
-// into it. Argument: clang=PROGRAM (clang).
+// With panic=abort, a panic ends the linker with a message, and never unwinds
+// into it. Argument: clang=PROGRAM (default: clang).
 
 use std::collections::VecDeque;
 use std::ffi::{c_void, CStr, CString, OsStr};
@@ -154,7 +154,7 @@ pub static dtlto_plugin_entry: Plugin = Plugin {
 
 //===- A job ---------------------------------------------------------------===//
 
-/// The object and the compiler's words; or a status, and what went wrong.
+/// The object and the compiler's messages; or a status and an error message.
 type Outcome = Result<(Vec<u8>, String), (i32, String)>;
 
 fn text(s: *const c_char) -> String {
@@ -169,7 +169,7 @@ fn infrastructure(what: &str, why: std::io::Error) -> (i32, String) {
     (INFRASTRUCTURE, format!("{}: {}", what, why))
 }
 
-/// A job from submit() to job_done(): the host keeps it for us.
+/// A job from submit() to job_done(); the host keeps it alive.
 #[derive(Clone, Copy)]
 struct Task {
     id: u64,
@@ -177,7 +177,7 @@ struct Task {
 }
 unsafe impl Send for Task {}
 
-/// Runs the compiler, but no longer than until `is_stopped()`.
+/// Runs the compiler, until it ends or `is_stopped()`.
 fn compile(
     clang: &str,
     task: Task,
@@ -223,8 +223,8 @@ fn compile(
     let words = String::from_utf8_lossy(&words).trim_end().to_string();
     match status.code() {
         None => Err((INFRASTRUCTURE, format!("{}: {}", clang, status))),
-        // 0 is no object yet: clang says 0, and writes an empty file, where it
-        // can't read the index.
+        // 0 doesn't mean that there is an object: if clang can't read the
+        // index, it writes an empty file and exits with 0.
         Some(0) => match fs::read(folder.join(os(job.output))) {
             Ok(object) if !object.is_empty() => Ok((object, words)),
             _ => Err((INFRASTRUCTURE, format!("no object: {}", words))),
@@ -239,7 +239,7 @@ fn compile(
 struct State {
     waiting: VecDeque<Task>,
     running: Vec<u64>,
-    stopped: Vec<u64>, // of those
+    stopped: Vec<u64>, // cancelled ones of these
     closing: bool,
 }
 
@@ -299,7 +299,7 @@ impl Session {
                 None => return,
             };
             state.running.push(task.id);
-            drop(state); // never held while the host is called
+            drop(state); // not held during calls of the host
             let worker = b"this machine\0".as_ptr() as *const c_char;
             (self.host().job_state)(self.host().context, task.id, STATE_RUNNING, worker);
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -336,7 +336,8 @@ fn settings(params: &Params) -> Result<String, (i32, String)> {
             None => return Err((CALLER, format!("wrong argument '{}'", arg))),
         }
     }
-    // Found as jobs find it, which don't run in the linker's folder.
+    // Jobs don't run in the linker's folder, so don't check the version there
+    // either.
     let run = Command::new(&clang).arg("--version").current_dir(std::env::temp_dir()).output();
     let run = run.map_err(|e| infrastructure(&clang, e))?;
     // Another version would make other objects.

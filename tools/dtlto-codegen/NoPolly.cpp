@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// LLVM's static libraries register the extensions that LLVM was built with, and
-// Debian's leave Polly's own library out. Without an option of Polly it does
-// nothing; with one, the worker says that it doesn't know that option.
+// LLVM's static libraries register the extensions that LLVM was built with, but
+// Debian's packages don't contain Polly's library. This stub does nothing. The
+// worker reports an option of Polly as unknown.
 //
 //===----------------------------------------------------------------------===//
 

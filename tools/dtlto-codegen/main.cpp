@@ -7,16 +7,16 @@
 //
 //   dtlto-codegen [--frame|--batch] FILE|FOLDER|- -o OBJECT|-
 //
-// Reads a bundle (docs/BUNDLE.md), makes the object that in-process ThinLTO
-// makes of the same job, and writes it. If the job makes other files, they go
-// next to the object, with the extensions .dwo and .opt.yaml; or, with --frame,
-// into one stream with it (JobOutputs.h), in a frame that names the job
-// (ObjectFrame.h). --batch takes several bundles, and frames each result. A
-// folder has the parts of a bundle as files.
+// Reads a bundle (docs/BUNDLE.md), and writes the object that in-process
+// ThinLTO makes of the same job. Other outputs of the job go next to the
+// object, with the extensions .dwo and .opt.yaml; with --frame, they are in one
+// stream with it (JobOutputs.h), in a frame that names the job (ObjectFrame.h).
+// --batch takes several bundles, and frames each result. A folder has the parts
+// of a bundle as files.
 //
-// It also runs as the compiler of distributed build systems, with what these
-// add to a command line: distccd's dependency options, and in an environment of
-// icecream under the names `clang`, `gcc` or `g++`, with options of C. There,
+// It also runs as the compiler of distributed build systems, and accepts what
+// these add to a command line: distccd's dependency options, and in an icecream
+// environment options of C, under the names `clang`, `gcc` or `g++`. There,
 // `as` and `true` are links to it as well, and only have to succeed.
 //
 //===----------------------------------------------------------------------===//
@@ -52,11 +52,11 @@ using namespace dtlto;
 static constexpr size_t MaxStderr = 64 << 10;
 static size_t NumSaid = 0;
 
-// LLVM's diagnostics, each with a zero byte at its end, while the frame of the
-// result may still take them.
+// LLVM's diagnostics, each with a zero byte at its end, until the result has
+// been framed.
 static std::string Framed;
 
-/// Writes a line to standard error, unless there have been too many.
+/// Writes a line to standard error, up to a limit on the output.
 static void say(StringRef Text) {
   constexpr StringLiteral Cut = "dtlto-codegen: more messages were cut off\n";
   if (NumSaid > MaxStderr)
@@ -68,14 +68,14 @@ static void say(StringRef Text) {
     errs() << Text << "\n";
 }
 
-/// Keeps a diagnostic for the frame, which has as much room as standard error.
+/// Keeps a diagnostic for the frame, within the limit of standard error.
 static void keep(StringRef Text) {
   if (Framed.size() + Text.size() < MaxStderr)
     Framed += Text.str() + '\0';
 }
 
-/// Writes to standard error what was kept for the frame of a result that there
-/// won't be.
+/// Writes the diagnostics that were kept for a frame to standard error, if
+/// there is no result to frame.
 static void sayKept() {
   for (StringRef Rest = Framed; !Rest.empty();) {
     StringRef Text;
@@ -101,13 +101,13 @@ struct CommandLine {
 static constexpr char Usage[] =
     "usage: dtlto-codegen [--frame|--batch] FILE|FOLDER|- -o OBJECT|-";
 
-/// Returns false with \p Problem if \p Args are wrong. As a compiler, what
-/// isn't ours is the build system's and means nothing.
+/// Returns false with \p Problem if \p Args are wrong. If \p IsCompiler,
+/// ignores unknown options: the build system has added them.
 static bool parse(ArrayRef<const char *> Args, bool IsCompiler, CommandLine &C,
                   std::string &Problem) {
   for (size_t I = 0; I != Args.size(); ++I) {
     StringRef Arg = Args[I];
-    // icecream gives a gcc its --param after the input.
+    // icecream appends gcc's --param after the input.
     bool TakesValue = Arg == "-o" || Arg == "-MF" || Arg == "-x" ||
                       (IsCompiler && Arg == "--param");
     StringRef Value;
@@ -128,7 +128,7 @@ static bool parse(ArrayRef<const char *> Args, bool IsCompiler, CommandLine &C,
     else if (Arg == "-o")
       C.Output = Value;
     else if (TakesValue || Arg == "-c" || Arg == "-MMD" || Arg == "-MD")
-      continue; // distccd's
+      continue; // distccd's options
     else if (Arg == "-" || !Arg.starts_with("-")) {
       if (!C.Input.empty() && !IsCompiler) {
         Problem = "more than one bundle";
@@ -147,7 +147,7 @@ static bool parse(ArrayRef<const char *> Args, bool IsCompiler, CommandLine &C,
   return true;
 }
 
-/// Nothing is left of a file that couldn't be written whole.
+/// Writes \p Bytes to \p Path. Removes the file if not all could be written.
 static Error writeFile(StringRef Path, StringRef Bytes) {
   std::error_code EC;
   raw_fd_ostream OS(Path, EC, sys::fs::OF_None);
@@ -162,8 +162,8 @@ static Error writeFile(StringRef Path, StringRef Bytes) {
   return EC ? createFileError(Path, EC) : Error::success();
 }
 
-/// The outputs of a job, as one stream if they aren't the object alone, in the
-/// frame that names it, with the compiler's messages.
+/// Returns the outputs of a job, packed if there are more than the object, with
+/// the compiler's messages, in the frame that names the job.
 static std::string frame(const JobOutputs &Outputs, const BundleId &Job) {
   SmallVector<char, 0> Packed;
   StringRef Result = Outputs.Object;
@@ -196,8 +196,8 @@ static Error write(const CommandLine &C, const JobOutputs &Outputs,
   return writeFile(C.Output, Outputs.Object);
 }
 
-/// Ends the process once its standard output has no reader: a linker that was
-/// killed leaves no compile behind.
+/// Ends the process once its standard output has no reader, so that a killed
+/// linker leaves no compile running.
 static void endWithReader() {
   auto Watch = [](void *) -> void * {
     pollfd Out = {STDOUT_FILENO, 0, 0};
@@ -214,7 +214,8 @@ static void endWithReader() {
     ::pthread_detach(Thread);
 }
 
-/// The worker lets LLVM open no files while it works (Worker.cpp).
+/// Lifts the limit that keeps LLVM from opening files while it compiles
+/// (Worker.cpp).
 static void liftFileLimit(void *) {
   rlimit Limit;
   if (::getrlimit(RLIMIT_NOFILE, &Limit) != 0)
@@ -223,8 +224,8 @@ static void liftFileLimit(void *) {
   ::setrlimit(RLIMIT_NOFILE, &Limit);
 }
 
-/// With DTLTO_TARGETS, a list of TARGET(name), only those; otherwise all that
-/// LLVM was built with.
+/// Initializes the targets in DTLTO_TARGETS, a list of TARGET(name); without
+/// it, all targets of LLVM.
 static void initializeTargets() {
 #ifdef DTLTO_TARGETS
 #define TARGET(Name)                                                           \
@@ -244,7 +245,7 @@ static void initializeTargets() {
 #endif
 }
 
-/// Compiles \p B. Returns the status of a process. \p IsFramed: the result has
+/// Compiles \p B. Returns a process's exit status. \p IsFramed: the result has
 /// a frame.
 static int
 compile(StringRef Input, Expected<Bundle> B, bool IsFramed,
@@ -252,7 +253,7 @@ compile(StringRef Input, Expected<Bundle> B, bool IsFramed,
   if (!B)
     return fail(Input + ": " + toString(B.takeError()));
   initializeTargets();
-  // LLVM may end the process.
+  // LLVM may exit on an error.
   if (IsFramed)
     std::atexit(sayKept);
   Expected<WorkerResult> Result = runBundle(*B, IsFramed ? keep : say);
@@ -266,8 +267,8 @@ compile(StringRef Input, Expected<Bundle> B, bool IsFramed,
   return 0;
 }
 
-/// Runs \p Fn in another process, which doesn't outlive this one, and returns
-/// its status.
+/// Runs \p Fn in a child process, which ends with this one. Returns its exit
+/// status.
 static int runInChild(function_ref<int()> Fn) {
   pid_t Parent = ::getpid(), Child = ::fork();
   if (Child < 0)
@@ -302,8 +303,8 @@ static int compileEntry(StringRef Input, StringRef Bytes, raw_ostream &OS) {
 }
 
 /// Compiles the bundles in \p Bytes one after the other, each in a process of
-/// its own, since LLVM's options are global. The first that fails ends it, and
-/// then there is no output file.
+/// its own, since LLVM's options are global. Stops at the first failure; there
+/// is no output file then.
 static int compileBatch(const CommandLine &C, StringRef Bytes) {
   Expected<SmallVector<StringRef, 0>> Bundles = readBatch(Bytes);
   if (!Bundles)
@@ -331,12 +332,12 @@ int main(int Argc, char **Argv) {
   StringRef Name = sys::path::filename(Argv[0]);
   if (Name == "true" || Name == "as")
     return 0;
-  // Before LLVM's own handlers, which open files to print the stack.
+  // Before LLVM's own handlers, which open files to print the stack trace.
   sys::AddSignalHandler(liftFileLimit, nullptr);
   InitLLVM X(Argc, Argv);
   setBugReportMsg("dtlto-codegen crashed; the bundle shows it again\n");
 
-  // Also when asked for the version, which decides who gets jobs.
+  // Also for --version, whose answer decides which workers get jobs.
   if (Error E = checkLLVM())
     return fail(toString(std::move(E)));
 
@@ -354,7 +355,7 @@ int main(int Argc, char **Argv) {
     outs() << "dtlto-codegen " << DTLTO_VERSION << ", LLVM version "
            << LLVM_VERSION_STRING;
 #if defined(LLVM_REPOSITORY) && defined(LLVM_REVISION)
-    outs() << " (" LLVM_REPOSITORY " " LLVM_REVISION ")"; // as LLD has it
+    outs() << " (" LLVM_REPOSITORY " " LLVM_REVISION ")"; // as LLD prints it
 #endif
     outs() << "\n";
     return 0;
@@ -368,7 +369,7 @@ int main(int Argc, char **Argv) {
   if (!C.Batch && sys::fs::is_directory(C.Input))
     return compile(C.Input, readBundleFolder(C.Input, LLVM_VERSION_STRING),
                    C.Frame, Write);
-  // To its end, whatever is in it: who sends it may wait for that.
+  // Read to the end, even if the bundle is bad: the sender may wait for that.
   ErrorOr<std::unique_ptr<MemoryBuffer>> File =
       MemoryBuffer::getFileOrSTDIN(C.Input, /*IsText=*/false,
                                    /*RequiresNullTerminator=*/false);
@@ -378,6 +379,6 @@ int main(int Argc, char **Argv) {
   if (C.Batch)
     return compileBatch(C, Bytes);
   Expected<Bundle> B = readBundle(Bytes, LLVM_VERSION_STRING);
-  File->reset(); // the memory is the compile's
+  File->reset(); // the compile may need the memory
   return compile(C.Input, std::move(B), C.Frame, Write);
 }

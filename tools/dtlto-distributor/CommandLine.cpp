@@ -1,4 +1,4 @@
-//===- CommandLine.cpp - What dtlto-distributor is asked to do ------------===//
+//===- CommandLine.cpp - The command line of dtlto-distributor ------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,7 +16,7 @@ using namespace dtlto;
 static constexpr StringLiteral Prefix = "thinlto-dist-";
 static constexpr unsigned MaxJobs = 4096;
 
-// Of the linker's options, those that mean the same here. A test compares the
+// The linker's options that have the same meaning here. A test compares the
 // help with the manual page.
 static constexpr StringLiteral Shared[] = {
     "plugin",   "plugin-arg", "fallback", "local-jobs", "duplicate",
@@ -48,8 +48,8 @@ Options of dtlto's linker, without its prefix (dtlto-distributor(1) says more):
   OS << '\n';
 }
 
-/// Reads the option \p Name, which is spelled \p Spelling. It may take the
-/// first of \p Rest as its value.
+/// Reads the option \p Name, spelled \p Spelling. May take the first of \p Rest
+/// as its value.
 static Error readOption(Command &C, StringRef Name,
                         std::optional<StringRef> Value, StringRef Spelling,
                         ArrayRef<const char *> &Rest) {
@@ -79,7 +79,7 @@ static Error readOption(Command &C, StringRef Name,
     if (!P)
       return Invalid(toString(P.takeError()));
     C.Prefix = std::move(*P);
-  } else { // one of the linker's
+  } else { // an option of the linker
     Name.consume_front(Prefix);
     if (is_contained(NotHere, Name))
       return failure("option " + printable(Spelling) +
@@ -89,7 +89,7 @@ static Error readOption(Command &C, StringRef Name,
   return Error::success();
 }
 
-/// Fails unless \p C has all that a run needs, and nothing that contradicts.
+/// Fails unless \p C is complete and free of contradictions.
 static Error checkCommand(const Command &C) {
   if (C.Opts.Plugin.empty())
     return failure("--plugin=<name> is missing");

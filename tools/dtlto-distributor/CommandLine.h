@@ -1,4 +1,4 @@
-//===- CommandLine.h - What dtlto-distributor is asked to do ----*- C++ -*-===//
+//===- CommandLine.h - dtlto-distributor's options --------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,19 +15,19 @@ namespace dtlto {
 
 struct Command {
   Options Opts;
-  std::string List;        // the JSON file; empty: there is a folder
+  std::string List;        // the JSON file; empty with --index-only
   std::string IndexFolder; // --index-only
   PrefixReplace Prefix;
-  std::vector<std::string> Compiler; // of IndexFolder, with its arguments
-  unsigned Jobs = 0;                 // at a time, here; 0: as many as cores
+  std::vector<std::string> Compiler; // for IndexFolder, with its arguments
+  unsigned Jobs = 0;                 // local, at a time; 0: as many as cores
   bool Verbose = false, Help = false, Version = false;
 };
 
-/// Reads the arguments of the program, but for its name. Fails with one line
-/// that names what is wrong.
+/// Reads the program's arguments, without its name. An error is one line that
+/// names what is wrong.
 llvm::Expected<Command> readCommand(llvm::ArrayRef<const char *> Args);
 
-/// Prints what --help tells.
+/// Prints the text of --help.
 void printUsage(llvm::raw_ostream &OS);
 
 } // namespace dtlto

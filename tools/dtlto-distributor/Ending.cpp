@@ -38,25 +38,25 @@ void dtlto::waitIfEnding() {
 void dtlto::endOnSignals(std::function<void()> End, bool WithParent) {
   assert(Wake[0] < 0 && "one call in a process");
   if (::pipe2(Wake, O_CLOEXEC) != 0)
-    return; // signals then end the process where it is
+    return; // signals then end the process at once
   std::thread([End = std::move(End)] {
     char Byte;
     while (::read(Wake[0], &Byte, 1) < 0 && errno == EINTR)
       ;
     IsEnding = true;
     End();
-    sys::RunInterruptHandlers(); // files that are being written
+    sys::RunInterruptHandlers(); // removes unfinished files
     Jobserver::giveBackAll();
     ::_exit(128 + SIGTERM);
   }).detach();
-  // LLVM's handler has removed files by then, and lets a second signal end the
-  // process as it is.
+  // LLVM's handler removes files first, and lets a second signal end the
+  // process at once.
   sys::SetInterruptFunction(
       [] { [[maybe_unused]] ssize_t N = ::write(Wake[1], "", 1); });
   if (!WithParent)
     return;
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (::getppid() != Parent) // it went before that
+  if (::getppid() != Parent) // it ended before prctl()
     ::raise(SIGTERM);
 }
 
@@ -70,7 +70,7 @@ void dtlto::becomeLaunched(int Argc, char **Argv) {
   if (Argc < 5 || std::strcmp(Argv[1], Option) != 0)
     return;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != std::atoi(Argv[2])) // it went before that
+  if (::getppid() != std::atoi(Argv[2])) // it ended before prctl()
     ::_exit(1);
   ::execvp(Argv[3], Argv + 4);
   std::fprintf(stderr, "can't run '%s': %s\n", Argv[3], std::strerror(errno));
@@ -79,7 +79,7 @@ void dtlto::becomeLaunched(int Argc, char **Argv) {
 
 void dtlto::removeAfterUs(const std::string &Folder) {
   int Why;
-  // It lives until the kernel closes our end of its stream.
+  // The guard lives until the kernel closes our end of its stream.
   static const Guard *TheGuard =
       Guard::start(Folder, /*Lock=*/-1, Why).release();
   (void)TheGuard;

@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The process may be told to end, or be killed, when it can tidy up nothing. So
-// a compiler asks the kernel for a signal at its parent's end before it becomes
-// the compiler, which is done by this program, started once more. And a guard
-// waits in a session of its own to remove the folder of unfinished objects.
+// The process may be interrupted or killed, and then can't clean up. So this
+// program starts compilers through a second instance of itself, the launcher:
+// it asks the kernel for a signal at its parent's end, and then becomes the
+// compiler. A guard process in its own session removes the folder of unfinished
+// objects.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,31 +22,30 @@
 
 namespace dtlto {
 
-/// Notes which process has started this one. To be called before anything that
-/// takes time: once the parent has ended, another process takes its place.
+/// Notes which process has started this one. Must be called before anything
+/// slow: once the parent has ended, another process takes its place.
 void noteParent();
 
-/// From here on, SIGINT, SIGTERM and SIGHUP have \p End called, once, on a
-/// thread of its own; then the process ends with an error. If \p WithParent,
-/// they come when the program that started this one is gone, too, or was by
-/// now. One call in a process.
+/// From now on, SIGINT, SIGTERM and SIGHUP call \p End, once, on a thread of
+/// its own; then the process ends with an error. With \p WithParent, the same
+/// happens when the program that started this one ends, or has already ended.
+/// To be called once.
 void endOnSignals(std::function<void()> End, bool WithParent);
 
-/// Doesn't return if the process is about to end for that: jobs that fail may
-/// be a consequence.
+/// Blocks if the process is about to end for a signal: failed jobs may be a
+/// consequence.
 void waitIfEnding();
 
-/// What is put before a program, its first argument and all others, so that it
-/// is killed when this process ends, however that comes. \p Self: our
-/// executable.
+/// Returns the arguments to put before a program and its arguments, so that it
+/// is killed when this process ends in any way. \p Self: our executable.
 std::vector<std::string> launcher(const std::string &Self);
 
 /// For main(): if the arguments are a launcher's, this process becomes the
-/// program, or ends with an error. Returns if they aren't.
+/// program, or ends with an error. Otherwise returns.
 void becomeLaunched(int Argc, char **Argv);
 
-/// Has \p Folder removed, with all that is in it, once this process has ended.
-/// Nothing is said if that can't be arranged.
+/// Removes \p Folder with its contents once this process has ended. Ignores
+/// failures to arrange that.
 void removeAfterUs(const std::string &Folder);
 
 } // namespace dtlto

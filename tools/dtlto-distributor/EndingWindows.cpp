@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Compilers are in jobs of Windows that end with this process
-// (RunJobWindows.h), so there is no launcher. This program, started once more,
+// Compilers run in Windows job objects that end with this process
+// (RunJobWindows.h), so there is no launcher. A second instance of this program
 // removes the folder.
 //
 //===----------------------------------------------------------------------===//
@@ -40,17 +40,17 @@ static HANDLE Parent = nullptr;
 static std::function<void()> *TheEnd; // never destroyed
 static std::atomic<bool> IsEnding = false;
 
-/// The first call ends the process; others wait for that.
+/// The first call ends the process; later callers block until then.
 static void end() {
   if (IsEnding.exchange(true))
     ::Sleep(INFINITE);
   (*TheEnd)();
-  sys::RunInterruptHandlers(); // files that are being written
+  sys::RunInterruptHandlers(); // removes unfinished files
   ::TerminateProcess(::GetCurrentProcess(), ExitCode);
 }
 
-/// Ctrl-C, Ctrl-Break, a console that is closed, a user who leaves; on a thread
-/// of the system's.
+/// Handles Ctrl-C, Ctrl-Break, the end of the console, and a logoff; on a
+/// thread of the system.
 static BOOL WINAPI onControl(DWORD) {
   end();
   return TRUE;
@@ -62,7 +62,7 @@ static uint64_t startOf(HANDLE Process) {
   return uint64_t(Start.dwHighDateTime) << 32 | Start.dwLowDateTime;
 }
 
-/// Null if it has ended: its number may be another's.
+/// Returns null if the parent has ended: its process id may have been reused.
 static HANDLE openParent() {
   HANDLE All = ::CreateToolhelp32Snapshot(TH32CS_SNAPPROCESS, 0);
   PROCESSENTRY32W P = {};
@@ -110,7 +110,7 @@ void dtlto::becomeLaunched(int Argc, char **Argv) {
   auto Process = reinterpret_cast<HANDLE>(std::strtoull(Argv[2], nullptr, 16));
   ::WaitForSingleObject(Process, INFINITE);
   removeFolder(Argv[3]);
-  if (sys::fs::exists(Argv[3])) { // a compiler was just about to end
+  if (sys::fs::exists(Argv[3])) { // a compiler may still be ending
     ::Sleep(1000);
     removeFolder(Argv[3]);
   }
@@ -124,7 +124,7 @@ void dtlto::removeAfterUs(const std::string &Folder) {
       !::DuplicateHandle(::GetCurrentProcess(), ::GetCurrentProcess(),
                          ::GetCurrentProcess(), &Us, SYNCHRONIZE, TRUE, 0))
     return;
-  // A folder's name has no quotes, and this one has no backslash at its end.
+  // The folder's name has no quotes, and no backslash at its end.
   char Number[32];
   std::snprintf(
       Number, sizeof(Number), "%llx",
@@ -142,7 +142,7 @@ void dtlto::removeAfterUs(const std::string &Folder) {
   Info.lpAttributeList =
       reinterpret_cast<LPPROC_THREAD_ATTRIBUTE_LIST>(List.data());
   PROCESS_INFORMATION Made = {};
-  // It has none of our files, and Ctrl-C is for us.
+  // The child inherits no other handle, and doesn't get our Ctrl-C.
   if (::InitializeProcThreadAttributeList(Info.lpAttributeList, 1, 0, &Size) &&
       ::UpdateProcThreadAttribute(Info.lpAttributeList, 0,
                                   PROC_THREAD_ATTRIBUTE_HANDLE_LIST, &Us,

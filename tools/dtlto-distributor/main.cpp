@@ -1,12 +1,13 @@
-//===- main.cpp - The plugins for somebody else's linker ------------------===//
+//===- main.cpp - The plugins for other linkers ---------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// What a stock LLD of LLVM 21 or later starts for its --thinlto-distributor=,
-// and what a build system does with the files of --thinlto-index-only.
+// A stock LLD of LLVM 21 or later starts this program for its
+// --thinlto-distributor=. A build system runs it on the files of
+// --thinlto-index-only.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,9 +38,9 @@ using namespace llvm;
 using namespace dtlto;
 
 static constexpr StringLiteral Program = "dtlto-distributor";
-// A library's constructors; as long as a plugin's calls may take.
+// For a library's constructors: the longest time for any call of a plugin.
 static constexpr std::chrono::seconds MaxLoad(60);
-// Compilers that are told to end are gone by then.
+// Time for the compilers to end after they were asked to.
 static constexpr std::chrono::seconds MaxEnd(5);
 
 static std::string self(const char *Argv0) {
@@ -70,7 +71,8 @@ static Expected<JobList> readJobs(const Command &C) {
   return parseJobList((*File)->getBuffer(), C.List);
 }
 
-/// Names that differ may be of one file, and what is written is removed first.
+/// Checks the inputs and outputs: different names may denote one file, and
+/// outputs are removed before they are written.
 static Error checkFiles(const JobList &List) {
   auto IdOf = [](StringRef Path) {
     sys::fs::UniqueID Id;
@@ -98,7 +100,8 @@ static Error checkFiles(const JobList &List) {
   return Error::success();
 }
 
-/// Objects of an earlier run would look like this one's.
+/// Removes old outputs, since objects of an earlier run would pass for new
+/// ones.
 static Error removeOld(const JobList &List) {
   for (const FileJob &J : List.Jobs)
     for (StringRef Path : J.Outputs)
@@ -108,7 +111,7 @@ static Error removeOld(const JobList &List) {
   return Error::success();
 }
 
-/// Exit code 0 is a promise to the linker.
+/// Checks that all outputs exist: exit code 0 promises that to the linker.
 static Error checkComplete(const JobList &List) {
   for (const FileJob &J : List.Jobs)
     for (StringRef Path : J.Outputs) {
@@ -122,7 +125,7 @@ static Error checkComplete(const JobList &List) {
   return Error::success();
 }
 
-/// Makes the folder for objects that are being made, and removes old outputs.
+/// Makes the folder for unfinished objects, and removes old outputs.
 static Expected<std::string> makeRoom(const JobList &List) {
   SmallString<128> Folder;
   if (std::error_code EC = sys::fs::createUniqueDirectory("dtlto", Folder))
@@ -136,7 +139,8 @@ static Expected<std::string> makeRoom(const JobList &List) {
   return Folder.str().str();
 }
 
-/// Nothing is destroyed: a plugin that was left behind may use all of it.
+/// Runs the jobs. Destroys nothing: a plugin that is still running may use all
+/// of it.
 static Error run(const char *Argv0, Command &C, PlainMessages &Msg) {
   Options &Opts = C.Opts;
   Expected<const dtlto_plugin *> Plugin = load(Argv0, Opts);
@@ -186,7 +190,8 @@ static Error run(const char *Argv0, Command &C, PlainMessages &Msg) {
              Source->numRunning() != 0 && Clock::now() < End;)
           std::this_thread::sleep_for(std::chrono::milliseconds(5));
         removeFolder(Folder);
-        // The linker removes no outputs. A build system keeps the good ones.
+        // The linker doesn't remove outputs. A build system keeps the good
+        // ones.
         if (HasParent)
           consumeError(removeOld(Outputs));
       },
@@ -199,15 +204,15 @@ static Error run(const char *Argv0, Command &C, PlainMessages &Msg) {
 
 int main(int Argc, char **Argv) {
 #ifdef _WIN32
-  InitLLVM Arguments(Argc, Argv); // makes them UTF-8
+  InitLLVM Arguments(Argc, Argv); // makes the arguments UTF-8
 #endif
   becomeLaunched(Argc, Argv);
-  // Or a file that is opened here would get our messages.
+  // Otherwise a file opened later could get the descriptors, and our messages.
   (void)sys::Process::FixupStandardFileDescriptors();
   noteParent();
 #ifndef _WIN32
   ::signal(SIGPIPE, SIG_IGN);
-  // Where that is ignored, children can't be waited for.
+  // If SIGCHLD is ignored, children can't be waited for.
   ::signal(SIGCHLD, SIG_DFL);
 #endif
   auto *Errors = new StatusLine(errs());
@@ -240,6 +245,6 @@ int main(int Argc, char **Argv) {
     Code = Refuse(std::move(E));
   outs().flush();
   waitIfEnding();
-  // Threads of a plugin that was left behind may still run.
+  // Threads of a plugin may still be running.
   sys::Process::Exit(Code, /*NoCleanup=*/true);
 }

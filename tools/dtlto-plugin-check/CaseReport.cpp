@@ -1,4 +1,4 @@
-//===- CaseReport.cpp - What a case found ---------------------------------===//
+//===- CaseReport.cpp - The report of a case ------------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -26,8 +26,8 @@ std::string dtlto::check::oneLine(std::string Text) {
   return Text;
 }
 
-/// The file is open for appending, so one write() needs no lock. A forked child
-/// could never unlock one.
+/// Writes a line without a lock: the file is open for appending, so one write()
+/// is enough. A forked child could never release a lock.
 static void writeLine(const Twine &Line) {
   assert(ReportFd >= 0 && "openReport() comes first");
   const std::string Text = (Line + "\n").str();

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Each case runs in a process of its own, which writes what it finds to a file.
-// A line has its parts between tabs:
+// Each case runs in a process of its own, which writes its results to a file.
+// The fields of a line are separated by tabs:
 //
-//   fail <section of PluginAPI.h> <what happened> <how to mend it>
+//   fail <section of PluginAPI.h> <what happened> <how to fix it>
 //   note <what users should know of a case that passes>
 //   loading, loaded    before and after dlopen() of the plugin
 //   end                the case has ended
@@ -40,11 +40,11 @@ struct Failure {
 /// Sends reports to \p Fd from now on.
 void openReport(int Fd);
 
-/// Reports a failure; the case goes on.
+/// Reports a failure; the case continues.
 void fail(llvm::StringRef Section, const llvm::Twine &What,
           llvm::StringRef Mend);
 
-/// Reports a failure unless \p Holds, which it returns.
+/// Reports a failure unless \p Holds. Returns \p Holds.
 bool expect(bool Holds, llvm::StringRef Section, const llvm::Twine &What,
             llvm::StringRef Mend);
 
@@ -52,10 +52,10 @@ bool expect(bool Holds, llvm::StringRef Section, const llvm::Twine &What,
 [[noreturn]] void failAndExit(llvm::StringRef Section, const llvm::Twine &What,
                               llvm::StringRef Mend);
 
-/// From now on, reports an exit() in a child that was forked from this process.
+/// From now on, reports an exit() in a forked child of this process.
 void watchChildren();
 
-/// Reports in a few words what a case that passes did not check.
+/// Reports in a few words what a passing case did not check.
 void note(const llvm::Twine &What);
 
 /// Whether this process has reported a failure.
@@ -76,32 +76,32 @@ struct Report {
   std::string Note;              // the last one
   bool Loading = false;          // the process ended during dlopen()
   bool Ended = false;
-  // From runCase():
+  // Set by runCase():
   std::string Errors; // what the case wrote to stderr
   double Seconds = 0;
 };
 
-/// Reads what a case has written, which may be any bytes. Of failures that are
-/// mended in the same way it has one, and four in all.
+/// Reads the report of a case, which may be any bytes. Keeps one failure for
+/// each fix, and at most four.
 Report readReport(llvm::StringRef Lines);
 
-/// Makes this process's temporary folder, which is removed when it ends, also
-/// by a signal. Returns an empty string if it can't be made.
+/// Makes a temporary folder for this process, which is removed when the process
+/// ends, also by a signal. Returns an empty string on failure.
 std::string makeOwnFolder();
-/// Removes the folder now; signals do what they did before.
+/// Removes the folder now, and restores the signal handlers.
 void removeOwnFolder();
 
-/// Runs \p Case, which gets a descriptor for its report, in a process of its
-/// own, for at most \p Limit. All processes that it starts end with it.
+/// Runs \p Case, which gets a descriptor for its report, in a child process,
+/// for at most \p Limit. All processes that it starts end with it.
 Report runCase(const std::function<void(int ReportFd)> &Case,
                std::chrono::milliseconds Limit);
 
 /// Runs a program in \p Folder. Returns whether it exited with 0; \p Output
-/// gets what it wrote.
+/// gets its output.
 bool runProgram(const std::vector<std::string> &Args, const std::string &Folder,
                 std::string &Output);
 
-/// The bytes of the file \p Path; none if it can't be read.
+/// Returns the bytes of the file \p Path, or none if it can't be read.
 std::string readFile(const std::string &Path);
 
 } // namespace dtlto::check

@@ -1,4 +1,4 @@
-//===- CasesJobs.cpp - Jobs, and what becomes of them ---------------------===//
+//===- CasesJobs.cpp - Cases about jobs -----------------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -26,7 +26,7 @@ static void compileAll(const Bench &B, const std::vector<Sample> &Jobs,
   }
 }
 
-/// The object is where the job says, not where it was in jobs before.
+/// The object is written where the job says, not where earlier jobs had it.
 static void output(const Bench &B) {
   std::vector<Sample> Others = B.Samples;
   for (Sample &Job : Others) {
@@ -69,9 +69,9 @@ static void busy(const Bench &B) {
     expect(S.submit(B.smallest()), "DTLTO_BUSY",
            "after load_changed(), submit() refused a job",
            "return DTLTO_OK, or DTLTO_BUSY again");
-} // what is left is cancelled
+} // the destructor cancels the remaining jobs
 
-/// Gives the plugin what it takes without waiting, at most \p N.
+/// Offers jobs to the plugin until it returns BUSY, at most \p N.
 static void fill(Session &S, const std::vector<Sample> &Jobs, unsigned N) {
   for (unsigned I = 0; I != N; ++I)
     if (S.offer(Jobs[I % Jobs.size()]) != DTLTO_OK)
@@ -79,7 +79,7 @@ static void fill(Session &S, const std::vector<Sample> &Jobs, unsigned N) {
 }
 
 /// No job ends while others are submitted: a submit() that waits for one would
-/// wait forever.
+/// hang.
 static void heldResults(const Bench &B) {
   const std::vector<Sample> Jobs = {B.smallest()};
   Session S(B, MoreThanFit);
@@ -100,7 +100,7 @@ static void load(const Bench &B) {
   S.waitForAll();
   dtlto_load After = S.load();
   auto IsZero = [&] { return After.queued == 0 || After.queued == UINT32_MAX; };
-  // The plugin's own books may lag behind its job_done().
+  // The plugin's counters may lag behind its job_done().
   for (auto End = Clock::now() + B.O.callLimit();
        !IsZero() && Clock::now() < End; After = S.load())
     std::this_thread::sleep_for(10ms);
@@ -146,7 +146,7 @@ static void cancelStorm(const Bench &B) {
 
 static void closeRunning(const Bench &B) {
   Session S(B, 32);
-  S.submit(B.largest()); // also where there is no room at first
+  S.submit(B.largest()); // even if there is no room at first
   fill(S, B.Samples, 31);
   S.waitForSign();
 }
@@ -170,8 +170,8 @@ static void refuted(const Bench &B) {
   S.compile(B.smallest());
 }
 
-/// The compiler's words must reach the user: no other worker would say anything
-/// else.
+/// A compile error must reach the user: other workers would fail in the same
+/// way.
 static void compilerError(const Bench &B) {
   if (B.Refused.empty())
     return note("not tried: --jobs has none that a compiler says no to");
@@ -197,8 +197,8 @@ static void compilerError(const Bench &B) {
            OneJobFailed);
 }
 
-/// Gives the plugin a job that \p Damage has changed, which has to end with an
-/// error, and then a job that has not.
+/// Gives the plugin a job changed by \p Damage, which must end with an error,
+/// and then an unchanged job.
 static void expectError(const Bench &B, function_ref<void(Sample &)> Damage) {
   Sample Bad = B.largest();
   Bad.Object.clear();
@@ -212,7 +212,7 @@ static void expectError(const Bench &B, function_ref<void(Sample &)> Damage) {
          "look at the compiler's exit code, and at nothing else, to tell "
          "success from failure; and don't keep results by less than all "
          "inputs' digests");
-  // The session goes on, unless the plugin has said that it can't.
+  // The session must continue, unless the plugin has given up.
   if (S.hasGivenUp())
     return;
   Id = S.submit(B.smallest());
@@ -221,7 +221,7 @@ static void expectError(const Bench &B, function_ref<void(Sample &)> Damage) {
     S.expectObject(Id, B.smallest());
 }
 
-/// The case in which the input of \p Role is \p Text.
+/// Returns a case in which the input of \p Role is \p Text.
 static auto wrongInput(uint32_t Role, const char *Text) {
   return [=](const Bench &B) {
     expectError(B, [=](Sample &Bad) { Bad.input(Role)->Bytes = Text; });
@@ -240,7 +240,8 @@ static void missingIndex(const Bench &B) {
       B, [](Sample &Bad) { Bad.Inputs.erase(Bad.input(DTLTO_ROLE_INDEX)); });
 }
 
-/// A file that nothing needs, and imports that the compiler can't do without.
+/// Adds an input that nothing needs, and gives imports that the compiler needs
+/// an unknown role.
 static void unknownRole(const Bench &B) {
   constexpr uint32_t LaterRole = 77;
   std::vector<Sample> Jobs = B.Samples;

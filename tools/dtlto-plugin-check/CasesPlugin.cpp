@@ -79,8 +79,8 @@ static void exports(const Bench &B) {
   for (const object::ELFSymbolRef &S : File->getDynamicSymbolIterators()) {
     Expected<uint32_t> Flags = S.getFlags();
     Expected<StringRef> Name = S.getName();
-    // Weak ones, which templates of C++ leave, do no harm. The address
-    // sanitizer has one for each global that is exported.
+    // Weak symbols, which C++ templates leave, are harmless. The address
+    // sanitizer adds one symbol for each exported global.
     if (Flags && Name && S.getBinding() == ELF::STB_GLOBAL &&
         !(*Flags & object::SymbolRef::SF_Undefined) &&
         *Name != DTLTO_PLUGIN_SYMBOL && !Name->starts_with("__odr_asan"))
@@ -118,10 +118,10 @@ static void extension(const Bench &B) {
 }
 
 namespace {
-/// What query() says of workers.
+/// The workers that query() reports.
 struct Workers {
   const std::thread::id Thread = std::this_thread::get_id();
-  std::mutex Mutex; // should it be another thread
+  std::mutex Mutex; // in case query() uses another thread
   std::set<std::string> Names;
   void add(const dtlto_worker_status *W);
 };
@@ -142,7 +142,7 @@ void Workers::add(const dtlto_worker_status *W) {
          "tell of each machine once: their slots are added up");
   expect(!Name.empty(), "dtlto_worker_status.name", "a worker has no name",
          "name each as job_state() does");
-  // The linker refuses a smaller struct, too.
+  // The linker refuses a smaller struct as well.
   if (W)
     expect(W->size >= MinSize, "dtlto_worker_status.size",
            "it is " + Twine(W->size) + " of a worker",
@@ -166,7 +166,7 @@ static void status(const Bench &B) {
         },
         &All);
   });
-  // The linker, too, waits a little longer.
+  // The linker allows a little extra time as well.
   expect(Clock::now() - Begin <= Milliseconds(LimitMs) + 2s,
          "dtlto_status.query",
          "query() has not returned within its `timeout_ms`, " + Twine(LimitMs),
@@ -177,7 +177,7 @@ static void status(const Bench &B) {
 }
 
 namespace {
-/// The calls of the extension. They return false on an error, and keep the
+/// The calls of the extension. They return false on an error, and store the
 /// reason in Why.
 struct Store {
   Session S;
@@ -186,10 +186,10 @@ struct Store {
   std::string Why;
 
   bool put(const std::string &Key, const std::string &Bytes);
-  /// Fails unless get() gives \p Wanted.
+  /// Fails unless get() returns \p Wanted.
   void expectBytes(const std::string &Key, uint64_t MaxBytes,
                    const std::string &Wanted, const std::string &When);
-  /// Calls \p Fn(key, why, its size), and looks at what it says.
+  /// Calls \p Fn(key, why, its size), and checks its answer.
   template <typename F>
   bool call(const char *Name, const std::string &Key, F Fn);
 };
@@ -254,14 +254,14 @@ void Store::expectBytes(const std::string &Key, uint64_t MaxBytes,
 static void store(const Bench &B) {
   if (!B.Plugin.extension(DTLTO_EXT_STORE))
     return note("the plugin doesn't offer it");
-  // Of this check alone: others may use the store.
+  // Random keys: others may use the store.
   std::random_device Random;
   std::string Keys[2];
   for (std::string &Key : Keys)
     for (int I = 0; I != 32; ++I)
       Key += char(Random());
   const std::string First(3000, 'a'), Second("of the other key");
-  // The size of the extension is looked at in an open session.
+  // getExtension() checks the extension's size in an open session.
   Store S{{B, 1},
           *getExtension<dtlto_store>(B.Plugin, DTLTO_EXT_STORE, "dtlto_store"),
           uint32_t(B.O.callLimit().count() / 2),
@@ -269,7 +269,7 @@ static void store(const Bench &B) {
   S.expectBytes(Keys[0], 10000, "", "before anything was put");
   if (!S.put(Keys[0], First))
     return note("nothing can be put into the store: " + S.Why);
-  const bool HasSecond = S.put(Keys[1], Second); // which sets S.Why
+  const bool HasSecond = S.put(Keys[1], Second); // also sets S.Why
   if (!expect(HasSecond, "dtlto_store.put",
               "one put() worked, the next failed: " + S.Why,
               "a key is any 32 bytes"))

@@ -17,7 +17,7 @@ using namespace llvm;
 using namespace dtlto::check;
 using Guard = std::lock_guard<std::mutex>;
 
-/// The C function for a member of Host.
+/// The C function that calls a member of Host.
 template <typename R, typename... Args, R (Host::*Fn)(Args...)>
 struct Host::Callback<Fn> {
   static R call(dtlto_host_context *Context, Args... A) {
@@ -94,8 +94,7 @@ bool Host::isLate(const char *Name) {
                  "host, or wait until it can't");
 }
 
-/// Lets a callback take its time: until the link's thread had its answer of
-/// load().
+/// Blocks a callback until the link's thread has got an answer from load().
 void Host::holdUp(const char *Name) {
   if (!Entangled || isLinkThread())
     return;
@@ -128,7 +127,7 @@ void Host::log(uint32_t Level, const char *Message) {
   expect(!Text.empty(), "dtlto_host.log",
          Message ? "a message is empty" : "a message is null",
          "give log() one line of text at a time");
-  // A compiler's words may have several lines.
+  // A compiler's message may have several lines.
   if (Level != DTLTO_LOG_COMPILER)
     checkText("dtlto_host.log", "a message", Text);
   std::fprintf(stderr, "log %u: %s\n", Level, Text.c_str());
@@ -191,7 +190,7 @@ std::string JobRecord::takeFromFrame(std::string &Bytes) const {
   return {};
 }
 
-/// Keeps what \p Result, the first of \p R, has, and checks it.
+/// Stores and checks \p Result, the first one of \p R.
 void Host::takeResult(JobRecord &R, const dtlto_result &Result) {
   const std::string Job = jobName(R.Id);
   const int32_t Status = R.Status = Result.status;
@@ -206,7 +205,7 @@ void Host::takeResult(JobRecord &R, const dtlto_result &Result) {
   if (Status == DTLTO_OK && HasObject) {
     R.Object.assign(static_cast<const char *>(R.Buffer.data), R.Buffer.size);
     R.Unframed = R.Object;
-    // A run() doesn't show where this object is from.
+    // The object of a run() doesn't show its origin.
     if (R.UsesBundle && R.Buffer.data != R.LocalObject) {
       std::string Why = R.takeFromFrame(R.Unframed);
       expect(Why.empty(), "dtlto_job.config", Job + ": " + Why,
@@ -270,7 +269,7 @@ void Host::jobDone(uint64_t Job, const dtlto_result *Result) {
              "set `size` to sizeof(dtlto_result)"))
     takeResult(*R, *Result);
   R->Lent.end("its job_done() was called");
-  // The linker, too, has no use for it, and doesn't keep it until its end.
+  // The linker doesn't need it either, and releases it at once.
   dtlto_buffer Unwanted = {};
   if (R->Cancelled || Phase == Closing)
     std::swap(Unwanted, R->Buffer);

@@ -1,4 +1,4 @@
-//===- Jobs.cpp - Jobs for the plugin, and waits for them -----------------===//
+//===- Jobs.cpp - Offers jobs and waits for them --------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,7 +13,7 @@
 using namespace llvm;
 using namespace dtlto::check;
 
-/// What all of \p S takes in a Loan, at most.
+/// The most that all of \p S takes in a Loan.
 static size_t roomFor(const Sample &S) {
   size_t Size = 4096 + S.Config.size();
   for (const Sample::Input &In : S.Inputs)
@@ -60,8 +60,8 @@ void Session::makeJob(JobRecord &R, const char *Avoid) {
   L.seal();
 }
 
-/// Adds the inputs of \p Job, and makes its bundle, which has the roles that
-/// the linker knows.
+/// Adds the inputs of \p Job, and makes its bundle, in which inputs have their
+/// usual roles.
 void Session::addInputs(JobRecord &R, dtlto_job &Job) {
   std::vector<dtlto_input *> Inputs;
   for (const Sample::Input &In : R.S.Inputs) {
@@ -96,7 +96,7 @@ void Session::addInputs(JobRecord &R, dtlto_job &Job) {
       Inputs[I]->role = Later;
 }
 
-/// Modules stay until close(), and each has one address for all jobs.
+/// Lends a module until close(), at the same address in all jobs.
 const void *Session::lendModule(const std::string &Bytes) {
   auto [I, IsNew] = Modules.try_emplace(Bytes);
   auto &[Lent, Address] = I->second;
@@ -149,8 +149,8 @@ uint64_t Session::submit(const Sample &S, const char *Avoid) {
       return Status == DTLTO_OK ? FirstJob + Jobs.size() - 1 : 0;
     completeBatch();
     Lock.lock();
-    // The end of a job is room, too; whether load_changed() comes is another
-    // case.
+    // The end of a job also makes room; another case checks whether
+    // load_changed() comes.
     if (!wait(Lock, std::chrono::ceil<Milliseconds>(End - Clock::now()),
               [&] { return RoomCount != Room || NumEnded != Before + 1; }))
       failAndExit("DTLTO_BUSY",
@@ -161,7 +161,7 @@ uint64_t Session::submit(const Sample &S, const char *Avoid) {
   }
 }
 
-/// The plugin has all jobs, if it wants to know (dtlto.batch/1).
+/// Tells the plugin that it has all jobs, if it has dtlto.batch/1.
 void Session::completeBatch() {
   if (Phase != Open)
     return;
@@ -178,7 +178,8 @@ void Session::cancel(uint64_t Id) {
   call("cancel", [&] { P.cancel(Handle, Id); });
 }
 
-/// Waits for \p Done, and answers what callbacks ask the link's thread for.
+/// Waits for \p Done, and meanwhile answers what callbacks ask of the link's
+/// thread.
 template <typename F>
 bool Session::wait(std::unique_lock<std::mutex> &Lock, Milliseconds Limit,
                    F Done) {
@@ -202,7 +203,7 @@ bool Session::wait(std::unique_lock<std::mutex> &Lock, Milliseconds Limit,
 void Session::waitForAll() {
   completeBatch();
   std::unique_lock<std::mutex> Lock(Mutex);
-  // Each job that ends shows that the others may.
+  // Each job that ends restarts the time limit of the others.
   while (NumEnded != Jobs.size()) {
     const uint64_t Before = NumEnded;
     if (wait(Lock, O.jobLimit(), [&] { return NumEnded != Before; }))
@@ -221,7 +222,7 @@ void Session::waitForAll() {
 void Session::waitForSign() {
   completeBatch();
   std::unique_lock<std::mutex> Lock(Mutex);
-  // Plugins needn't report states.
+  // Plugins need not report states.
   wait(Lock, std::min<Milliseconds>(2s, O.jobLimit()),
        [&] { return NumSigns != 0; });
 }
@@ -230,7 +231,7 @@ bool Session::waitForRoom(uint64_t Before) {
   completeBatch();
   std::unique_lock<std::mutex> Lock(Mutex);
   auto HasRoom = [&] { return RoomCount != Before; };
-  // The news of the last job's room may follow its end.
+  // load_changed() may follow the end of the last job.
   return wait(Lock, O.jobLimit(),
               [&] { return HasRoom() || NumEnded == Jobs.size(); }) &&
          wait(Lock, O.callLimit(), HasRoom);

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Where dtlto-plugin-check has its jobs from. Each is compiled in the linker,
-// one at a time; N.tar is its bundle, with the command line, and N.o its
-// object, in the folder that the one argument names. A job that the compiler
-// says no to has no object.
+// Makes the jobs of dtlto-plugin-check. It compiles each job in the linker, one
+// at a time, and keeps it in the folder that its only argument names: N.tar is
+// the job's bundle, with the command line, and N.o its object. A job that fails
+// to compile has no object.
 //
 //===----------------------------------------------------------------------===//
 

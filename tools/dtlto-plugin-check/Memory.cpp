@@ -50,7 +50,7 @@ void Loan::onCrash(int Signal, siginfo_t *Info, void *) {
   } else if (const char *Why = L->WhyOver) {
     writeTexts({"touched ", L->Name.c_str(), " after the loan was over: ", Why,
                 "\t", L->Mend.c_str(), "\n"});
-  } else if (Address < L->Begin + L->Size) { // reading is no crash
+  } else if (Address < L->Begin + L->Size) { // reading can't crash
     writeTexts(
         {"wrote to ", L->Name.c_str(),
          "\tit is lent to be read, and others read it, too: change a copy\n"});
@@ -66,7 +66,7 @@ void dtlto::check::catchCrashes(int Fd) {
   CrashFd = Fd;
   struct sigaction Action = {};
   Action.sa_sigaction = Loan::onCrash;
-  // Some runtimes give their threads a stack for signals.
+  // Some runtimes give their threads a signal stack.
   Action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   for (int Signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL})
     ::sigaction(Signal, &Action, nullptr);

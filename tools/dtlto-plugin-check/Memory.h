@@ -1,14 +1,14 @@
-//===- Memory.h - Memory that is lent to the plugin -------------*- C++ -*-===//
+//===- Memory.h - Memory lent to the plugin ---------------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A plugin crashes when it writes to what it may only read, reads past the end
-// of a struct, or touches memory whose loan is over. The report of the crash
-// names the loan. So each loan has pages of its own: a struct ends where an
-// inaccessible page begins.
+// A plugin crashes when it writes to read-only memory, reads past the end of a
+// struct, or touches memory whose loan is over. The report of the crash names
+// the loan. Each loan therefore has pages of its own, and a struct ends at an
+// inaccessible page.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@
 namespace dtlto::check {
 
 /// From now on, a crash of this process reports to \p Fd (CaseReport.h) which
-/// loan was touched, or the signal.
+/// loan was touched, or else the signal.
 void catchCrashes(int Fd);
 
 /// The likely reason for a crash at a null pointer, which ends the sentence
@@ -32,11 +32,11 @@ void catchCrashes(int Fd);
 extern std::atomic<const char *> WhyNull;
 
 /// Memory for a plugin to read (or, before seal(), to write to). It is never
-/// freed, so that late reads are detected: make it with new, on one thread.
+/// freed, so that late reads are detected. Allocate it with new, on one thread.
 class Loan {
 public:
-  /// \p Size bytes. \p Name stands in sentences like "the plugin touched NAME".
-  /// \p Mend is what to do if that was after the loan.
+  /// \p Size bytes. \p Name is used in sentences like "the plugin touched
+  /// NAME". \p Mend says how to fix an access after the loan.
   Loan(std::string Name, std::string Mend, size_t Size = 4096);
 
   /// Returns a copy of \p Struct, followed by \p More bytes of a later ABI,
@@ -54,25 +54,25 @@ public:
   /// Returns an array that ends with a null pointer.
   const char *const *addStrings(const std::vector<std::string> &Texts);
 
-  /// It is read-only from now on.
+  /// Makes the memory read-only.
   void seal();
-  /// From now on, it may not be touched, since \p Why, a literal such as
+  /// Makes the memory inaccessible. \p Why is the reason, a literal such as
   /// "open() has returned".
   void end(const char *Why);
 
   static constexpr char Filler = 0x5a;
-  /// What a string or array of \p Size bytes takes.
+  /// The room that a string or array of \p Size bytes takes.
   static constexpr size_t room(size_t Size) { return (Size + 31) / 16 * 16; }
 
 private:
   friend void catchCrashes(int Fd);
   static void onCrash(int Signal, siginfo_t *Info, void *);
-  void *reserve(size_t Bytes); // at the end; they are Filler
+  void *reserve(size_t Bytes); // at the end; filled with Filler
 
   const std::string Name, Mend;
   const size_t Size;
   char *Begin, *Next, *End;                   // Next to End is free
-  std::atomic<const char *> WhyOver{nullptr}; // null: it isn't
+  std::atomic<const char *> WhyOver{nullptr}; // null: not over
   Loan *Previous;
 };
 

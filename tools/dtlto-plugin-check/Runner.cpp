@@ -30,7 +30,7 @@ static volatile std::sig_atomic_t Interrupted = 0;
 static std::string OwnFolder;
 static pid_t Owner = 0;
 
-/// Signals that were ignored when the process started stay so.
+/// Sets the signals' handler, except for signals that are ignored.
 static void setSignals(void (*Handler)(int)) {
   for (int Signal : EndSignals)
     if (std::signal(Signal, Handler) == SIG_IGN)
@@ -45,7 +45,7 @@ std::string dtlto::check::makeOwnFolder() {
     return "";
   Owner = ::getpid();
   std::atexit([] {
-    if (::getpid() == Owner) // a plugin may call exit() in its process
+    if (::getpid() == Owner) // a plugin may call exit() in the child
       removeOwnFolder();
   });
   setSignals([](int Signal) { Interrupted = Signal; });
@@ -65,12 +65,12 @@ std::string dtlto::check::readFile(const std::string &Path) {
 }
 
 namespace {
-enum { Printed, Errors, Reported }; // what a process writes: to 1, 2, its file
+enum { Printed, Errors, Reported }; // where a process writes: 1, 2, its report
 
-/// A process that was forked from this one and has ended.
+/// A child process that has ended.
 struct Child {
-  std::string Wrote[3]; // by the enum above
-  std::string Problem;  // why it didn't begin
+  std::string Wrote[3]; // indexed by the enum above
+  std::string Problem;  // why it didn't start
   int Status = 0;
   bool TimedOut = false;
 };
@@ -78,11 +78,11 @@ struct Child {
 
 [[noreturn]] static void becomeChild(const std::function<void(int Fd)> &Run,
                                      const int (&Files)[3]) {
-  // Ctrl-C doesn't reach its group.
+  // Ctrl-C doesn't reach the child's process group.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != Owner)
     ::_exit(127);
-  // A group of its own: whatever it starts can be killed with it.
+  // A process group: everything that the child starts can be killed with it.
   ::setpgid(0, 0);
   ::dup2(Files[Printed], 1);
   ::dup2(Files[Errors], 2);
@@ -91,8 +91,8 @@ struct Child {
   ::_exit(127);
 }
 
-/// Calls \p Run with the report's descriptor in a process of its own, which has
-/// \p Limit. All that it has started ends with it.
+/// Calls \p Run with the report's descriptor in a child process, which has \p
+/// Limit. All processes that it starts end with it.
 static Child runChild(const std::function<void(int Fd)> &Run,
                       std::chrono::milliseconds Limit) {
   assert(!OwnFolder.empty() && "makeOwnFolder() comes first");
@@ -151,7 +151,7 @@ bool dtlto::check::runProgram(const std::vector<std::string> &Args,
   return C.Problem.empty() && WIFEXITED(C.Status) && !WEXITSTATUS(C.Status);
 }
 
-/// Adds to \p R what the end of the process \p C says.
+/// Adds to \p R what the end of \p C means.
 static void judgeEnd(const Child &C, Report &R,
                      std::chrono::milliseconds Limit) {
   const std::string Seconds = std::to_string(Limit.count() / 1000) + " s";

@@ -16,7 +16,7 @@
 using namespace dtlto::check;
 namespace fs = std::filesystem;
 
-/// Returns false, and \p Error says why, if there is no job in \p Name.
+/// Reads the job \p Name. Returns false with \p Error on failure.
 static bool readSample(const fs::path &Name, bool HasObject, Sample &S,
                        std::string &Error) {
   llvm::Expected<dtlto::Bundle> B =
@@ -55,7 +55,7 @@ static std::vector<Sample> readFolder(const std::string &Folder,
 
 Samples dtlto::check::readSamples(const std::string &Folder,
                                   std::string &Error) {
-  std::string NoMatter; // those of a user have none that are refused
+  std::string NoMatter; // a user's jobs include no refused ones
   Samples S = {readFolder(Folder, true, Error),
                readFolder(Folder + "/refused", false, NoMatter)};
   std::map<std::string, std::string> Whole;
@@ -73,10 +73,9 @@ Samples dtlto::check::readSamples(const std::string &Folder,
   return S;
 }
 
-/// Modules that import from each other, of different sizes, and without
-/// headers. `many` has code enough that a job of it doesn't end at once. No
-/// compiler can compile `refused`, and none sees that before the code
-/// generation.
+/// Modules that import from each other, of different sizes, without includes.
+/// `many` has so much code that its job takes a while. `refused` can't be
+/// compiled, which is noticed only in code generation.
 static const struct {
   const char *Name, *Text;
 } Sources[] = {
@@ -109,7 +108,7 @@ int many(int a, int b) { return f10(a, b) + f24(b, a) + f33(a, a) + f41(b, b); }
     {"refused.c", "void _start(void) { __asm__(\"no_such_instruction\"); }\n"}};
 
 /// Writes and compiles all sources in \p Folder. Returns false with the last
-/// compiler's \p Output if there is none that can.
+/// compiler's \p Output if no compiler can.
 static bool compileSources(const std::string &Folder, const std::string &Clang,
                            std::string &Output) {
   std::vector<std::string> Compilers = {Clang};
@@ -136,7 +135,7 @@ std::string dtlto::check::makeSamples(const std::string &Folder,
   const fs::path Prefix =
       fs::canonical("/proc/self/exe", EC).parent_path().parent_path();
   const fs::path Keeper = Prefix / "lib/dtlto/check/libdtlto_keep.so";
-  // Under its own name: the linker looks at how it was called.
+  // Under its own name: the linker checks how it was called.
   fs::path Linker = Prefix / "lib/dtlto/bin/ld.lld";
   if (!fs::exists(Linker, EC))
     Linker = Prefix / "bin/ld.lld";

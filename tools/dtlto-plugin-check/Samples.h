@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Cases give the plugin real jobs of a link, whose objects are known: compiled
-// in the linker, as a link without a plugin does. KeepPlugin.cpp writes them,
-// as bundles (docs/BUNDLE.md) with an object next to each. Those that the
-// compiler refuses have no object, and are in a folder `refused` below.
+// Cases give the plugin real jobs of a link, whose objects are known: they were
+// compiled in the linker, as a link without a plugin does. KeepPlugin.cpp
+// writes them as bundles (docs/BUNDLE.md), each with its object. Jobs that fail
+// to compile have no object, and are in the subfolder `refused`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,16 +23,16 @@
 
 namespace dtlto::check {
 
-/// One job. Without an object, it is one that can't be compiled.
+/// One job. Without an object, it can't be compiled.
 struct Sample {
   struct Input {
     std::string Path;
     uint32_t Role;
     std::string Bytes;
-    /// An import: what its module has as the primary of its own job, for a
+    /// For an import: its module's bytes as the primary of its own job, for a
     /// plugin that needs DTLTO_JOB_WHOLE_IMPORTS. Empty: as Bytes.
     std::string Whole = {};
-    /// The role that the plugin is told instead, if not 0: of a later ABI.
+    /// The role to tell the plugin instead, if not 0: one of a later ABI.
     uint32_t LaterRole = 0;
   };
   std::string Name, Triple, Output, Config;
@@ -40,7 +40,7 @@ struct Sample {
   std::vector<Input> Inputs;
   std::string Object;
 
-  /// The first of that role.
+  /// The first input of that role.
   std::vector<Input>::iterator input(uint32_t Role) {
     return std::find_if(Inputs.begin(), Inputs.end(),
                         [&](const Input &In) { return In.Role == Role; });
@@ -49,15 +49,15 @@ struct Sample {
 
 struct Samples {
   std::vector<Sample> Good;    // the largest object first
-  std::vector<Sample> Refused; // by the compiler; may be none
+  std::vector<Sample> Refused; // fail to compile; may be none
 };
 
-/// Reads the jobs of \p Folder. Without good ones, \p Error says why.
+/// Reads the jobs of \p Folder. If there are no good ones, \p Error says why.
 Samples readSamples(const std::string &Folder, std::string &Error);
 
 /// Makes jobs in \p Folder: compiles a few sources with \p Clang, and links
-/// them with the linker that is installed with this program. Returns what went
-/// wrong, or nothing.
+/// them with the linker that is installed with this program. Returns an error
+/// message, or nothing.
 std::string makeSamples(const std::string &Folder, const std::string &Clang);
 
 } // namespace dtlto::check

@@ -24,7 +24,8 @@ static unsigned countThreads() {
   return static_cast<unsigned>(std::distance(I, fs::directory_iterator()));
 }
 
-/// Calls umask(), which all threads have one of.
+/// Returns the settings of the process. Calls umask(), which affects all
+/// threads.
 static Settings settings() {
   std::error_code EC;
   const mode_t Mask = ::umask(077);
@@ -32,15 +33,15 @@ static Settings settings() {
   Settings All = {{"the working folder", fs::current_path(EC).string()},
                   {"the umask", std::to_string(Mask)}};
   for (int Fd : {0, 1, 2}) {
-    struct stat Is = {}; // all zero: closed
+    struct stat Is = {}; // zero: closed
     ::fstat(Fd, &Is);
     All.push_back(
         {"what the descriptor " + std::to_string(Fd) + " is",
          std::to_string(Is.st_dev) + ":" + std::to_string(Is.st_ino)});
   }
-  for (int Signal = 1; Signal != 32; ++Signal) { // but for real-time ones
+  for (int Signal = 1; Signal != 32; ++Signal) { // not the real-time ones
     struct sigaction Is = {};
-    ::sigaction(Signal, nullptr, &Is); // both handlers are of one union
+    ::sigaction(Signal, nullptr, &Is); // both handlers share a union
     All.push_back({"what is done at the signal " + std::to_string(Signal) +
                        " (" + ::strsignal(Signal) + ")",
                    std::to_string(reinterpret_cast<intptr_t>(Is.sa_handler))});
@@ -65,7 +66,7 @@ void Session::endCall() {
   const std::string Name = std::exchange(CallName, "");
   if (Name != "submit" && Name != "cancel" && Name != "load")
     return;
-  // A call that takes its time now and then may be this machine's fault.
+  // An occasional slow call may be this machine's fault.
   auto &[All, Long] = NumAllAndLong[Name];
   Long += Clock::now() - CallBegin >= TooLong;
   if (++All < Enough || Long * 4 < All * 3)
@@ -134,7 +135,7 @@ Session::~Session() {
   Watchdog.join();
 }
 
-/// What a plugin that follows a null pointer may have taken for a promise.
+/// The ABI rule that a plugin may have forgotten if it follows a null pointer.
 static const char *nullsFor(uint32_t Needs) {
   if (Needs & DTLTO_JOB_ARGS)
     return "";
@@ -145,7 +146,7 @@ static const char *nullsFor(uint32_t Needs) {
          "asked for none of these DTLTO_JOB_...";
 }
 
-/// Has the plugin's function \p Name fill in \p Struct: \p Fn(a copy of it).
+/// Lets the plugin's function \p Name fill in \p Struct: \p Fn(a copy of it).
 template <typename T, typename F>
 T Session::fillIn(const char *Name, const char *Type, T Struct, F Fn) {
   Struct.size = static_cast<uint32_t>(sizeof(T) + More);
@@ -187,7 +188,7 @@ void Session::configure(const dtlto_session_params &Params) {
 }
 
 int32_t Session::open(uint64_t NumJobs) {
-  // The first session of the process may leave threads of libraries behind.
+  // The first session of the process may leave library threads running.
   ThreadsBefore = countThreads();
   SettingsBefore = settings();
   size_t Room = 4096;
@@ -212,7 +213,7 @@ int32_t Session::open(uint64_t NumJobs) {
   Guard Lock(Mutex);
   if (Status == DTLTO_OK) {
     Phase = Open;
-    // An error is the end of a session also where it overtakes the return.
+    // An error ends the session even if it comes before open() returns.
     GaveUp |= !OpenErrors.empty();
     if (!Handle)
       failAndExit("dtlto_plugin.open",
@@ -266,7 +267,7 @@ void Session::close() {
   change([&] {
     Phase = Closing;
     Entangled = false;
-    LoadAnswered = LoadWanted; // there is no thread left to ask
+    LoadAnswered = LoadWanted; // no thread can ask any more
   });
   call("close", [&] { P.close(Handle); });
   locked([&] { Phase = Closed; });
@@ -274,7 +275,7 @@ void Session::close() {
   Lent.end("close() has returned");
   for (auto &Module : Modules)
     Module.second.first->end("close() has returned");
-  // Calls from now on are late ones. Wait for the plugin's threads to end.
+  // Later calls of the plugin are late. Wait for its threads to end.
   for (unsigned I = 0; I != 50 && countThreads() > ThreadsBefore; ++I)
     std::this_thread::sleep_for(10ms);
   checkBuffers();
@@ -300,8 +301,8 @@ void Session::checkAfterClose() {
 }
 
 void Session::checkBuffers() {
-  // Objects outlive the session: the linker reads them at its end. On another
-  // thread, since any may release them.
+  // The linker reads objects after the session, and any thread may release
+  // them.
   std::thread([this] {
     for (auto &[Id, R] : Jobs) {
       dtlto_buffer &B = R.Buffer;

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One session with the plugin, as the linker has it: all calls of the plugin on
-// one thread (Session.cpp, Jobs.cpp), and the host's functions, which it calls
-// on any (Host.cpp). Each case checks all that the ABI promises and that can be
-// seen on the way (CaseReport.h).
+// One session with the plugin, as in the linker: all calls of the plugin are on
+// one thread (Session.cpp, Jobs.cpp). The plugin calls the host's functions on
+// any thread (Host.cpp). Each case checks all rules of the ABI that can be
+// observed on the way (CaseReport.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,7 +32,7 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 using Milliseconds = std::chrono::milliseconds;
 
-/// Ids have 64 bits: nothing less holds one of these.
+/// Large ids, so that a plugin that stores fewer than 64 bits fails.
 constexpr uint64_t FirstJob = 10000000001;
 inline std::string jobName(uint64_t Id) { return "job " + std::to_string(Id); }
 inline std::string seconds(Milliseconds D) {
@@ -42,32 +42,32 @@ inline bool isError(int32_t Status) {
   return Status >= DTLTO_ERROR_CALLER && Status <= DTLTO_ERROR_COMPILER;
 }
 
-/// How to mend a session that ended for the sake of one job.
+/// The fix for a session that ended because of one job.
 constexpr char OneJobFailed[] =
     "log(DTLTO_LOG_ERROR) ends the session; what is wrong with one job belongs "
     "in its job_done()";
 
-/// What the user asked for.
+/// The user's options.
 struct Options {
   std::vector<std::string> PluginArgs;
-  unsigned NumJobs = 48; // in the cases with many
+  unsigned NumJobs = 48; // in the cases with many jobs
   Milliseconds CaseLimit = 120s;
   bool Verbose = false;
 
-  /// Limits of a call that must not wait; of close(), as in the linker; and of
-  /// silence while jobs run.
+  /// Time limits: of a call that must not wait, of close(), as in the linker,
+  /// and of silence while jobs run.
   Milliseconds callLimit() const { return std::min({10000ms, CaseLimit / 4}); }
   Milliseconds closeLimit() const { return std::min({10000ms, CaseLimit / 3}); }
   Milliseconds jobLimit() const { return CaseLimit / 3; }
 };
 
-/// What a case has to work with.
+/// The inputs of a case.
 struct Bench {
   const dtlto_plugin &Plugin;
-  const std::string &Path; // of the plugin
+  const std::string &Path; // the plugin's
   const Options &O;
   const std::vector<Sample> &Samples; // at least one; the largest first
-  const std::vector<Sample> &Refused; // by the compiler; may be none
+  const std::vector<Sample> &Refused; // fail to compile; may be none
 
   const Sample &largest() const { return Samples.front(); }
   const Sample &smallest() const { return Samples.back(); }
@@ -76,7 +76,7 @@ struct Bench {
 /// Bytes after each struct of a host with a later minor of the ABI.
 constexpr uint32_t LaterBytes = 64;
 
-/// A job that the plugin was offered.
+/// A job that was offered to the plugin.
 struct JobRecord {
   JobRecord(uint64_t Id, const Sample &S);
 
@@ -88,21 +88,20 @@ struct JobRecord {
   std::string NoBundle; // why there is none
 
   bool Accepted = false, Refused = false, Cancelled = false;
-  bool UsesBundle = false;           // the plugin has asked for it
+  bool UsesBundle = false;           // the plugin asked for it
   const void *LocalObject = nullptr; // of the last run()
-  // Once it is Done:
+  // Set once it is Done:
   bool Done = false;
   int32_t Status = 0;
   std::string Object, Message;
   std::string Unframed; // Object without its frame, if it has one
   dtlto_buffer Buffer = {};
 
-  /// Takes \p Bytes out of the bundle's frame. Returns why it can't, or
-  /// nothing.
+  /// Takes \p Bytes out of the bundle's frame. Returns the error, or nothing.
   std::string takeFromFrame(std::string &Bytes) const;
 };
 
-/// Memory of the host that the plugin has become the owner of.
+/// Memory of the host that the plugin owns.
 struct HostBuffer {
   std::string What, Bytes;
   std::atomic<int> Releases{0};
@@ -110,24 +109,25 @@ struct HostBuffer {
   void release();
 };
 
-/// The host of one session: what the plugin calls, and what it was given.
+/// The host of one session: the functions that the plugin calls, and the data
+/// that it was given.
 class Host {
 protected:
   template <typename F> auto locked(F Fn) {
     std::lock_guard<std::mutex> Lock(Mutex);
     return Fn();
   }
-  /// Calls \p Fn under the lock, and wakes all that wait for a change.
+  /// Calls \p Fn under the lock, and wakes all waiting threads.
   template <typename F> void change(F Fn) {
     locked(Fn);
     Changed.notify_all();
   }
 
 public:
-  /// \p More: bytes after each struct, of a later minor of the ABI.
+  /// \p More: bytes after each struct, as of a later minor of the ABI.
   Host(const dtlto_plugin &P, const Options &O, uint32_t More);
 
-  /// A job of which nothing changes any more; null if there is none.
+  /// Returns a job that doesn't change any more, or null if there is none.
   const JobRecord *job(uint64_t Id) {
     return locked([&] { return find(Id); });
   }
@@ -135,24 +135,24 @@ public:
   uint64_t roomCount() {
     return locked([&] { return RoomCount; });
   }
-  /// Whether the plugin said with DTLTO_LOG_ERROR that it can't go on.
+  /// Whether the plugin gave up with DTLTO_LOG_ERROR.
   bool hasGivenUp() {
     return locked([&] { return GaveUp; });
   }
-  /// What was logged in open(), once that has returned.
+  /// The errors logged in open(), once it has returned.
   const std::string &openErrors() const { return OpenErrors; }
 
-  /// From now on callbacks on other threads wait until load() was answered.
+  /// From now on, callbacks on other threads wait until load() was answered.
   void entangle() { Entangled = true; }
-  /// Whether job_done() on other threads doesn't come back, and doesn't count.
+  /// Whether job_done() on other threads blocks, and doesn't count yet.
   void holdResults(bool Hold) {
     change([&] { Holding = Hold; });
   }
 
 protected:
   bool isLinkThread() const { return std::this_thread::get_id() == LinkThread; }
-  /// Reports that \p Text, which \p Who gave the host, isn't one line, or
-  /// begins with the plugin's name.
+  /// Reports if \p Text, which \p Who gave the host, isn't one line, or begins
+  /// with the plugin's name.
   void checkText(const char *Section, const llvm::Twine &Who,
                  llvm::StringRef Text);
   JobRecord *find(uint64_t Job); // with the mutex held
@@ -166,7 +166,7 @@ protected:
   const std::thread::id LinkThread = std::this_thread::get_id();
   std::atomic<bool> Entangled{false};
 
-  std::mutex Mutex; // guards the rest
+  std::mutex Mutex; // guards the fields below
   std::condition_variable Changed;
   enum { Opening, Open, Closing, Closed } Phase = Opening;
   std::map<uint64_t, JobRecord> Jobs;
@@ -176,7 +176,7 @@ protected:
   uint64_t LoadWanted = 0, LoadAnswered = 0;
   bool InSubmit = false, GaveUp = false;
   bool Holding = false;      // job_done()s wait
-  unsigned NumReleasing = 0; // job_done()s that are in release()
+  unsigned NumReleasing = 0; // job_done()s inside release()
   uint64_t InRoom = 0;       // the job that this machine has room for
   std::string OpenErrors;
   std::vector<std::unique_ptr<HostBuffer>> Buffers;
@@ -200,25 +200,25 @@ private:
 
   bool isLate(const char *Name);
   void holdUp(const char *Name);
-  // With the mutex held.
+  // To be called with the mutex held.
   JobRecord *findRunning(uint64_t Job);
   void takeResult(JobRecord &R, const dtlto_result &Result);
   HostBuffer &lendBuffer(const char *What, uint64_t Job);
 };
 
-/// What is the process's and not the plugin's, as names and values: working
-/// folder, umask, standard descriptors and signals.
+/// Settings of the process that a plugin must not change, as names and values:
+/// working folder, umask, standard descriptors and signals.
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-/// The calls of the plugin, and waits, all on the thread that made it.
+/// Calls the plugin and waits, all on the thread that made the object.
 class Session : public Host {
 public:
   Session(const dtlto_plugin &P, const Options &O, uint32_t More = 0);
-  /// Opens the session; where that fails, the case has failed.
+  /// Opens the session; a failure fails the case.
   Session(const Bench &B, uint64_t NumJobs, uint32_t More = 0);
   ~Session(); // close()
 
-  /// Calls open(). The result is checked but for being an error.
+  /// Calls open(). Checks the result, except for being an error.
   int32_t open(uint64_t NumJobs);
   void close();
 
@@ -229,7 +229,7 @@ public:
   uint64_t submit(const Sample &S, const char *Avoid = nullptr);
   void cancel(uint64_t Id);
   dtlto_load load();
-  /// Calls the plugin's function \p Name: \p Fn. It must return in time.
+  /// Calls the plugin's function \p Name with \p Fn. It must return in time.
   template <typename F> auto call(const char *Name, F Fn) {
     struct Scope {
       Scope(Session &S, const char *Name) : S(S) { S.beginCall(Name); }
@@ -239,22 +239,22 @@ public:
     return Fn();
   }
 
-  /// Submits \p N of \p Some, round robin, waits, and fails unless each object
-  /// is the linker's own.
+  /// Submits \p N jobs of \p Some, round robin, and waits. Fails unless each
+  /// object equals the linker's own.
   void compile(const std::vector<Sample> &Some, unsigned N);
   void compile(const Sample &S, const char *Avoid = nullptr);
-  /// Fails unless \p Id ended with \p S's own object.
+  /// Fails unless \p Id ended with the object of \p S.
   void expectObject(uint64_t Id, const Sample &S);
 
   /// Waits until all accepted jobs have ended; fails after a job's limit.
   void waitForAll();
-  /// Waits for a state of any job, or the end of one.
+  /// Waits until a job reports a state or ends.
   void waitForSign();
   /// Waits for load_changed() after the count was \p Before. Returns false if
-  /// it doesn't come, though all jobs have ended.
+  /// it doesn't come although all jobs have ended.
   bool waitForRoom(uint64_t Before);
 
-  dtlto_session *Handle = nullptr; // of the plugin, once it is open
+  dtlto_session *Handle = nullptr; // the plugin's, once open
 
 private:
   void configure(const dtlto_session_params &Params);
@@ -277,7 +277,7 @@ private:
   std::map<std::string, std::pair<Loan *, const void *>> Modules; // by contents
   unsigned ThreadsBefore = 0; // of the process
   Settings SettingsBefore;
-  // The plugin's function that runs now, with the mutex held.
+  // The plugin's function that is running; guarded by the mutex.
   std::string CallName; // or empty
   Clock::time_point CallBegin;
   Milliseconds CallLimit{0};
@@ -286,8 +286,8 @@ private:
   std::thread Watchdog;
 };
 
-/// An extension of the plugin; null if it has none. The linker does without one
-/// whose size isn't that of its struct.
+/// Returns an extension of the plugin, or null. The linker ignores one whose
+/// size isn't that of its struct.
 template <typename T>
 const T *getExtension(const dtlto_plugin &P, const char *Id,
                       const std::string &Struct) {
@@ -303,13 +303,13 @@ struct Case {
   const char *Name;
   const char *Promise; // what is checked, in a few words
   std::function<void(const Bench &)> Run;
-  /// Without its end, the cases that follow are not tried.
+  /// If this case doesn't end, later cases are skipped.
   bool IsBasic = false;
 };
-/// In the order in which they are run.
+/// In the order in which they run.
 extern const std::vector<Case> PluginCases, JobCases;
 
-/// Loads the plugin and checks its entry. Where that fails, so has the case.
+/// Loads the plugin and checks its entry. A failure fails the case.
 const dtlto_plugin &loadPlugin(const std::string &Path);
 
 } // namespace dtlto::check

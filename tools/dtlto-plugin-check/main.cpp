@@ -1,12 +1,12 @@
-//===- main.cpp - dtlto-plugin-check: does a plugin keep the ABI? ---------===//
+//===- main.cpp - checks plugins against the ABI --------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Plays the linker for a plugin, in many ways, and says which promise of
-// PluginAPI.h it doesn't keep. docs/PLUGIN-GUIDE.md shows its use.
+// Plays the linker against a plugin, and reports which rules of PluginAPI.h it
+// breaks. docs/PLUGIN-GUIDE.md explains how to use it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -94,7 +94,7 @@ static CommandLine parse(ArrayRef<const char *> Args) {
       {"--many=", [&](Text V) { C.O.NumJobs = number(V, "--many"); }},
       {"--jobs=", [&](Text V) { C.Jobs = V; }},
       {"--keep-jobs=", [&](Text V) { C.KeepJobs = V; }},
-      {"--clang=", // which runs in another folder
+      {"--clang=", // a relative path would change with the folder
        [&](Text V) {
          C.Clang = V.find('/') == V.npos ? V : fs::absolute(V).string();
        }},
@@ -120,7 +120,7 @@ static std::vector<Case> allCases() {
   return All;
 }
 
-/// The cases that \p C asks for.
+/// Returns the cases that \p C selects.
 static std::vector<Case> chosenCases(const CommandLine &C) {
   std::vector<Case> Cases = allCases();
   for (auto *Names : {&C.Only, &C.Skip})
@@ -138,9 +138,9 @@ static std::vector<Case> chosenCases(const CommandLine &C) {
   return Cases;
 }
 
-/// In the process of a case, or of all.
+/// Runs a case in this process.
 static void runHere(const CommandLine &C, const Case &Its, const Samples &S) {
-  // The linker's calls come from a thread of their own, too.
+  // The linker's calls also come from a thread of their own.
   std::thread([&] {
     Its.Run({loadPlugin(C.Plugin), C.Plugin, C.O, S.Good, S.Refused});
   }).join();
@@ -153,7 +153,7 @@ static std::string sentence(const Result &Its, const Failure &F) {
          "; to mend it: " + F.Mend;
 }
 
-/// \p Text for XML.
+/// Escapes \p Text for XML.
 static std::string escape(const std::string &Text) {
   std::string Out;
   for (char C : oneLine(Text))
@@ -185,8 +185,8 @@ static void writeJUnit(const CommandLine &C, const std::vector<Result> &Results,
     giveUp("can't write '" + C.JUnit + "'");
 }
 
-/// What to say of \p F: all, but of what three cases have said before, no more
-/// than which of them was the first.
+/// The text for \p F: in full, unless three cases have reported the same. Then
+/// only the first of these is named.
 static std::string verdict(const Result &Its, const Failure &F,
                            const std::vector<Result> &Before) {
   auto HasSame = [&](const Result &Other) {
@@ -210,7 +210,7 @@ static void show(const Result &Its, const std::vector<Result> &Before,
     Text += (&F == &Failures.front() ? ": " : "\n  also: ") +
             verdict(Its, F, Before);
   if (Verbose || !Failures.empty())
-    // The end is what matters.
+    // The end of the output matters.
     for (StringRef Rest = StringRef(Its.R.Errors).take_back(4000), Line;
          !Rest.empty();) {
       std::tie(Line, Rest) = Rest.split('\n');
@@ -225,7 +225,7 @@ static void flushOutput() {
     giveUp("standard output can't be written");
 }
 
-/// Makes C.Jobs if the user has none.
+/// Makes C.Jobs unless the user gave some.
 static void makeJobs(CommandLine &C, const std::string &Folder) {
   if (!C.Jobs.empty())
     return;
@@ -239,10 +239,10 @@ static void makeJobs(CommandLine &C, const std::string &Folder) {
     giveUp(Error);
 }
 
-/// Runs each of \p Cases in a process of its own.
+/// Runs each of \p Cases in a child process.
 static int runAll(const CommandLine &C, const std::vector<Case> &Cases,
                   const Samples &S) {
-  // Not at the end, when much has been run for nothing.
+  // Check this now rather than after all cases have run.
   if (!C.JUnit.empty() && !std::ofstream(C.JUnit, std::ios::app))
     giveUp("can't write '" + C.JUnit + "'");
   std::vector<Result> Results;
@@ -301,7 +301,7 @@ int main(int Argc, char **Argv) {
     giveUp(Error);
   if (!C.Debug)
     return runAll(C, Cases, S);
-  removeOwnFolder(); // this process may not come back
+  removeOwnFolder(); // this process may not return
   openReport(2);
   runHere(C, Cases.front(), S);
   std::printf("%s %s\n", hasFailed() ? "FAIL" : "PASS", Cases.front().Name);

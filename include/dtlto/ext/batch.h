@@ -14,8 +14,8 @@
 extern "C" {
 #endif
 
-/* Extension of the plugin: the host says when the plugin has all jobs
- * that there are for it now, for a DBS that sends many jobs at a time. */
+/* Extension of the plugin: the host announces that the plugin has all jobs that
+ * are ready now, for a DBS that sends many jobs at a time. */
 #define DTLTO_EXT_BATCH "dtlto.batch/1"
 
 typedef struct dtlto_batch {

@@ -1,13 +1,14 @@
-//===- dtlto/sdk/Detached.hpp - Threads that nobody waits for ---*- C++ -*-===//
+//===- dtlto/sdk/Detached.hpp - Detached threads ----------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A thread of mingw-w64's that ends before it is detached damages others: what
-// is known of it is given to the next one while it still uses that, and a
-// handle is closed twice, which may be somebody else's by then.
+// A thread of mingw-w64 that ends before it is detached damages other threads.
+// The next thread reuses its record while the record is still in use, and its
+// handle is closed twice; the second time, the handle may belong to another
+// object.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +23,8 @@
 
 namespace dtlto::sdk {
 
-/// Calls \p Work on a thread of its own, which it begins with once it is
-/// detached. Throws std::system_error if there is no thread to be had.
+/// Calls \p Work on a thread of its own, after the thread has been detached.
+/// Throws std::system_error if no thread can be started.
 template <typename F> void runDetached(F Work) {
   auto Detached = std::make_shared<std::promise<void>>();
   std::thread([Work = std::move(Work), Detached]() mutable {

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What a session of Plugin.hpp is given. Each job has one result: the first
-// that it is given counts, and a job that is dropped without one has failed.
+// A job as a session of Plugin.hpp gets it. Each job has one result: the first
+// one that is set counts. A job that is destroyed without a result has failed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,25 +28,24 @@
 
 namespace dtlto::sdk {
 
-/// The bundle of a job (docs/BUNDLE.md) as the parts that it is made of, in
-/// order.
+/// The bundle of a job (docs/BUNDLE.md), as its parts in order.
 class Bundle {
 public:
   struct Part {
     std::string_view Bytes;   // never empty
-    const dtlto_input *Input; // whose bytes they are; null: the bundle's own
+    const dtlto_input *Input; // whose bytes these are; null: the bundle's own
   };
 
   auto begin() const { return Parts.begin(); }
   auto end() const { return Parts.end(); }
-  /// Of all parts together, in bytes.
+  /// The size of all parts together, in bytes.
   uint64_t size() const {
     uint64_t N = 0;
     for (const Part &P : Parts)
       N += P.Bytes.size();
     return N;
   }
-  /// All of it, copied.
+  /// A copy of the whole bundle.
   std::string bytes() const {
     std::string All;
     for (const Part &P : Parts)
@@ -64,8 +63,8 @@ class Job;
 
 namespace detail {
 
-/// Calls \p Fn; turns what it throws into a status and a message, and its
-/// worker, if there is somebody who asks.
+/// Calls \p Fn. Converts an exception to a status, a message and, if \p Worker
+/// isn't null, the worker's name.
 template <typename F>
 int32_t guard(std::string &Message, F Fn,
               std::string *Worker = nullptr) noexcept {
@@ -84,13 +83,13 @@ int32_t guard(std::string &Message, F Fn,
   return DTLTO_ERROR_INFRASTRUCTURE;
 }
 
-/// The way to the host, which ends with the session: jobs and threads that are
-/// left may still hold it. Any thread; the host is called without the lock.
+/// The session's access to the host, which ends with close(). Jobs and threads
+/// may outlive that. Any thread; the host is called without the lock.
 class Gate {
 public:
   explicit Gate(const dtlto_host &Host) : Host(&Host) {}
 
-  /// Calls \p Fn with the host, or doesn't, after close().
+  /// Calls \p Fn with the host, unless close() was called.
   template <typename F> void call(F Fn) {
     call(Fn, [](const auto &) {});
   }
@@ -98,7 +97,7 @@ public:
     call([](const dtlto_host &H) { H.load_changed(H.context); });
   }
 
-  /// A job comes. Returns false for BUSY.
+  /// Counts a new job. Returns false for BUSY.
   bool addJob() {
     std::lock_guard<std::mutex> Lock(Mutex);
     SaidBusy |= NumJobs >= Capacity;
@@ -107,12 +106,12 @@ public:
     ++NumJobs;
     return true;
   }
-  /// A job wasn't accepted.
+  /// Uncounts a job that wasn't accepted.
   void removeJob() {
     update([&] { --NumJobs; });
   }
-  /// Reports a result. Not in submit(). The host offers another job at once, so
-  /// there is room for it before it is told.
+  /// Reports a result. Must not be called inside submit(). The host may offer
+  /// another job at once, so the job is uncounted before the call.
   void done(uint64_t Id, const dtlto_result &R) {
     bool Tell = false;
     call(
@@ -138,7 +137,7 @@ public:
     std::unique_lock<std::mutex> Lock(Mutex);
     Changed.wait(Lock, [&] { return NumJobs == 0 && NumCalls == 0; });
   }
-  /// Returns when no thread is in call(), and none will be.
+  /// Returns when no thread is in call() any more; later calls do nothing.
   void close() {
     std::unique_lock<std::mutex> Lock(Mutex);
     Host = nullptr;
@@ -168,7 +167,7 @@ private:
     Fn(*H);
   }
 
-  /// Whether to tell that there is room after a BUSY.
+  /// Whether to report that there is room after a BUSY.
   bool hasRoomAgain(const std::unique_lock<std::mutex> &Lock) {
     assert(Lock.owns_lock());
     (void)Lock;
@@ -176,7 +175,7 @@ private:
     SaidBusy &= !Tell;
     return Tell;
   }
-  /// Does \p Fn, and tells if there is room now after a BUSY.
+  /// Calls \p Fn, and reports if there is room now after a BUSY.
   template <typename F> void update(F Fn) {
     bool Tell;
     {
@@ -189,23 +188,23 @@ private:
       loadChanged();
   }
 
-  std::mutex Mutex; // guards all
+  std::mutex Mutex; // guards all fields
   std::condition_variable Changed;
   const dtlto_host *Host;
   unsigned NumCalls = 0;
-  size_t NumJobs = 0; // that have no result
+  size_t NumJobs = 0; // without a result
   size_t Capacity = SIZE_MAX;
   bool SaidBusy = false;
 };
 
-/// The job in whose submit() this thread is; null: in none.
+/// The job whose submit() runs on this thread, or null.
 inline thread_local const Job *Submitted = nullptr;
 
 template <typename S> struct Entry;
 
 } // namespace detail
 
-/// One job. Any thread; what it points at is there until it has its result.
+/// One job. Any thread. What it points at lives until the job has its result.
 class Job {
 public:
   Job(const dtlto_job &Raw, std::shared_ptr<detail::Gate> Host)
@@ -220,7 +219,7 @@ public:
   std::vector<std::string> args() const {
     return {Raw->args, Raw->args + Raw->num_args};
   }
-  /// Calls \p Fn(path, bytes, const dtlto_input &) for each.
+  /// Calls \p Fn(path, bytes, const dtlto_input &) for each input.
   template <typename F> void forEachInput(F Fn) const {
     for (uint32_t I = 0; I != Raw->num_inputs; ++I) {
       const dtlto_input &In = *Raw->inputs[I];
@@ -230,11 +229,11 @@ public:
   const char *config() const { return Raw->config; } // may be null
   const char *avoid() const { return Raw->avoid; }   // may be null
 
-  /// Whether the host has no use for it any more. It needs a result all the
-  /// same: fail(DTLTO_CANCELLED).
+  /// Whether the host has cancelled the job. It still needs a result:
+  /// fail(DTLTO_CANCELLED).
   bool isCancelled() const { return Cancelled; }
-  /// \p Fn is called when it is cancelled, on the host's thread, or now if it
-  /// was before. It owns what it uses, and doesn't wait.
+  /// Calls \p Fn when the job is cancelled, on the host's thread; at once if it
+  /// already is. \p Fn must own what it uses, and must not wait.
   void onCancel(std::function<void()> Fn) const {
     std::lock_guard<std::mutex> Lock(Mutex);
     OnCancel = std::move(Fn);
@@ -242,7 +241,7 @@ public:
       OnCancel();
   }
 
-  /// Tells where it is; \p State is DTLTO_STATE_...
+  /// Reports the job's state; \p State is DTLTO_STATE_...
   void state(uint32_t State, const std::string &Worker = {}) const {
     Host->call([&](const dtlto_host &H) {
       H.job_state(H.context, Id, State,
@@ -250,8 +249,8 @@ public:
     });
   }
 
-  /// A number of it that the link's report shows: DTLTO_EXT_NUMBERS. \p Unit is
-  /// DTLTO_UNIT_...
+  /// Sets a number of the job for the link's report: DTLTO_EXT_NUMBERS. \p Unit
+  /// is DTLTO_UNIT_...
   void number(const std::string &Name, uint32_t Unit, uint64_t Value) const {
     Host->call([&](const dtlto_host &H) {
       if (auto *Numbers = extension<dtlto_numbers>(H, DTLTO_EXT_NUMBERS))
@@ -259,9 +258,9 @@ public:
     });
   }
 
-  /// Waits until this machine has room for it, for a plugin that compiles here
-  /// by itself: DTLTO_EXT_LOCAL_ROOM. Returns false if the job is not needed
-  /// any more. A host without that extension always has room.
+  /// Waits until this machine has room for the job, for a plugin that compiles
+  /// locally by itself: DTLTO_EXT_LOCAL_ROOM. Returns false if the job is not
+  /// needed any more. A host without that extension always has room.
   bool enterRoom() const {
     bool Entered = false;
     Host->call([&](const dtlto_host &H) {
@@ -270,8 +269,8 @@ public:
     });
     return Entered;
   }
-  /// It has taken \p Bytes of memory at most (0: not known), and takes nothing
-  /// any more. Its result says so, too.
+  /// Ends enterRoom(). The job has taken at most \p Bytes of memory (0: not
+  /// known). The job's result ends it, too.
   void leaveRoom(uint64_t Bytes) const {
     Host->call([&](const dtlto_host &H) {
       if (auto *Room = extension<dtlto_local_room>(H, DTLTO_EXT_LOCAL_ROOM))
@@ -279,8 +278,8 @@ public:
     });
   }
 
-  /// Compiles it in the linker, on this thread: DTLTO_EXT_LOCAL_CODEGEN, of
-  /// which the host says how many of these it wants at a time.
+  /// Compiles the job in the linker, on this thread: DTLTO_EXT_LOCAL_CODEGEN,
+  /// which also says how many of these may run at a time.
   Result compileHere() const {
     Result R;
     R.Status = DTLTO_CANCELLED;
@@ -297,8 +296,9 @@ public:
     return R;
   }
 
-  /// Its bundle, if the session needs DTLTO_JOB_CONFIG and _DIGESTS. The inputs
-  /// in it are the job's own. Throws Error if the host can't make it.
+  /// Makes the job's bundle; the session must need DTLTO_JOB_CONFIG and
+  /// _DIGESTS. The inputs in it are the job's own. Throws Error if the host
+  /// can't make it.
   Bundle bundle() const {
     Bundle B;
     int32_t Status = DTLTO_ERROR_CALLER;
@@ -318,8 +318,8 @@ public:
     return B;
   }
 
-  /// Why the host would refuse \p Object, which a worker has made of the job's
-  /// bundle; empty if it wouldn't.
+  /// Why the host would refuse \p Object, which a worker made of the job's
+  /// bundle; empty if it would accept it.
   std::string problem(std::string_view Object) const {
     char Why[512] = "";
     Host->call([&](const dtlto_host &H) {
@@ -329,9 +329,9 @@ public:
     return Why;
   }
 
-  /// Its result. Only the first of all calls of these two counts. In the job's
-  /// own submit(), throws std::system_error if there is no thread to be had for
-  /// it: then submit() has failed.
+  /// Sets the job's result. Only the first call of finish() or fail() counts.
+  /// Inside the job's own submit(), throws std::system_error if no thread can
+  /// be started for it: submit() then fails.
   void finish(Result R) {
     if (Ended.exchange(true))
       return;
@@ -354,7 +354,7 @@ public:
         Ended = false;
         throw;
       }
-      Tell(); // of another one, the host may hear it now
+      Tell(); // another job's: the host may be called now
     }
   }
   void fail(int32_t Status, std::string Message = {}, std::string Worker = {}) {
@@ -381,9 +381,9 @@ private:
   const uint64_t Id;
   const std::shared_ptr<detail::Gate> Host;
   std::atomic<bool> Cancelled{false};
-  std::atomic<bool> Begun{false}; // ThreadSession's
+  std::atomic<bool> Begun{false}; // used by ThreadSession
   std::atomic<bool> Ended{false};
-  mutable std::mutex Mutex; // guards OnCancel, and is held while it is called
+  mutable std::mutex Mutex; // guards OnCancel, also while it is called
   mutable std::function<void()> OnCancel;
 };
 

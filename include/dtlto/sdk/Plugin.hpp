@@ -5,18 +5,19 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What every plugin in C++ would write again around PluginAPI.h; C++17, header
-// only. The header has the meaning of everything; here is what is done for you:
+// What every plugin in C++ would otherwise write again around PluginAPI.h;
+// C++17, header only. PluginAPI.h says what everything means. This header does
+// the following:
 //
-//   - each job has one result (Job.hpp), and none is reported from inside of
-//     submit();
-//   - BUSY is said, and taken back, by the number of jobs that may be taken;
-//   - close() cancels what is left, and returns when all jobs have results and
-//     nobody is in a call of the host; later calls do nothing;
+//   - each job has one result (Job.hpp), and none is reported inside submit();
+//   - submit() returns BUSY, and the host hears of room later, by the number of
+//     jobs that may be taken;
+//   - close() cancels the remaining jobs, and returns when all jobs have
+//     results and no thread is in a call of the host; later calls do nothing;
 //   - no exception leaves the plugin: it becomes a status and a message.
 //
 // A plugin derives from ThreadSession and writes run(), which may wait, or from
-// Session and writes submit(), which may not; and ends with
+// Session and writes submit(), which may not. It ends with
 //
 //   DTLTO_PLUGIN(MySession, "name", "1.0", DTLTO_JOB_INPUTS | DTLTO_JOB_ARGS)
 //
@@ -41,13 +42,13 @@
 
 namespace dtlto::sdk {
 
-/// One link. A static function `void configure(const dtlto_session_params &,
-/// dtlto_session_config &)`, if the class has one, changes what the session
-/// asks for; what it throws is ignored, since open() reads the same arguments.
-/// The constructor is open(): it takes `const dtlto_host &, const
-/// dtlto_session_params &`, and throws Error where open() fails. It is
+/// One link. If the class has a static function `void configure(const
+/// dtlto_session_params &, dtlto_session_config &)`, it changes what the
+/// session asks for. Its exceptions are ignored, since open() reads the same
+/// arguments. The constructor is open(): it takes `const dtlto_host &, const
+/// dtlto_session_params &`, and throws Error if open() fails. The session is
 /// destroyed when all jobs have results, and then must not leave threads
-/// behind.
+/// running.
 class Session {
 public:
   explicit Session(const dtlto_host &Host)
@@ -55,80 +56,81 @@ public:
   Session(const Session &) = delete;
   virtual ~Session() = default;
 
-  /// The session is there: threads may begin. What it throws, open() fails
-  /// with.
+  /// Called once the session is constructed: threads may start. If it throws,
+  /// open() fails.
   virtual void begin() {}
   /// Takes a job; or returns false for BUSY, and calls loadChanged() later; or
   /// throws. Must not wait.
   virtual bool submit(std::shared_ptr<Job> J) = 0;
   /// \p J was cancelled.
   virtual void cancel(Job &) {}
-  /// Fills in what is known. All is unknown before.
+  /// Fills in what is known; all fields are set to unknown before.
   virtual void load(dtlto_load &) {}
-  /// All jobs were cancelled, and no more will come.
+  /// Called once all jobs are cancelled; no more will come.
   virtual void stop() {}
-  /// All machines of the DBS, for --thinlto-dist-status.
-  /// May wait for the network, but returns within \p Limit; a machine that
-  /// hasn't answered is DTLTO_WORKER_OUT. Throws if the DBS as a whole can't be
-  /// asked. A plugin that doesn't write it has no dtlto.status/1.
+  /// Returns all machines of the DBS, for --thinlto-dist-status. May wait for
+  /// the network, but returns within \p Limit; a machine that hasn't answered
+  /// is DTLTO_WORKER_OUT. Throws if the DBS as a whole can't be asked. Without
+  /// an override, the plugin has no dtlto.status/1.
   virtual std::vector<Worker> status(std::chrono::milliseconds Limit) {
     (void)Limit;
     return {};
   }
 
   /// The result of a job was wrong, with this status from this worker, which
-  /// may be empty: a compile error of a module that does compile, or no good
-  /// object. Must not wait. A plugin that doesn't write it has no
+  /// may be empty: a compile error of a module that does compile, or a bad
+  /// object. Must not wait. Without an override, the plugin has no
   /// dtlto.refuted/1.
   virtual void refuted(uint64_t Job, const std::string &Worker,
                        int32_t Status) {
     (void)Job, (void)Worker, (void)Status;
   }
 
-  /// The session has all jobs that there are for it: no other comes until one
-  /// of them ends, but for one that is tried again. Must not wait. A plugin
-  /// that doesn't write it has no dtlto.batch/1.
+  /// The session has all jobs that are ready now: except for retries, no other
+  /// comes until one of them ends. Must not wait. Without an override, the
+  /// plugin has no dtlto.batch/1.
   virtual void batchComplete() {}
 
-  /// What was last put under \p Key, 32 bytes, by any client; empty if there
+  /// Returns what any client last put under \p Key (32 bytes); empty if there
   /// is nothing, or more than \p MaxBytes. [any-thread], not after stop(). May
   /// wait for the network, but returns within \p Limit. Throws Error if the
-  /// store is of no use. A plugin that writes this and storePut() has
-  /// dtlto.store/1.
+  /// store fails. A plugin that overrides this and storePut() has
+  /// DTLTO_EXT_STORE.
   virtual Buffer storeGet(const uint8_t *Key, uint64_t MaxBytes,
                           std::chrono::milliseconds Limit) {
     (void)Key, (void)MaxBytes, (void)Limit;
     return {};
   }
-  /// Puts \p Bytes there, or, if there are none, sees to it that there is
-  /// nothing. As storeGet().
+  /// Puts \p Bytes under \p Key; empty bytes remove the entry. Otherwise like
+  /// storeGet().
   virtual void storePut(const uint8_t *Key, std::string_view Bytes,
                         std::chrono::milliseconds Limit) {
     (void)Key, (void)Bytes, (void)Limit;
   }
 
-  /// [any-thread] \p Level is DTLTO_LOG_...
+  /// [any-thread] Logs a message. \p Level is DTLTO_LOG_...
   void log(uint32_t Level, const std::string &Text) {
     std::string Line = Level == DTLTO_LOG_COMPILER ? Text : oneLine(Text);
     TheGate->call(
         [&](const dtlto_host &H) { H.log(H.context, Level, Line.c_str()); });
   }
-  /// [any-thread] A number of the session that the link's report shows:
-  /// DTLTO_EXT_NUMBERS. The last one of a name counts, also one of stop(). \p
-  /// Unit is DTLTO_UNIT_...
+  /// [any-thread] Sets a number of the session for the link's report:
+  /// DTLTO_EXT_NUMBERS. The last value of a name counts; stop() may set one,
+  /// too. \p Unit is DTLTO_UNIT_...
   void number(const std::string &Name, uint32_t Unit, uint64_t Value) {
     TheGate->call([&](const dtlto_host &H) {
       if (auto *Numbers = sdk::extension<dtlto_numbers>(H, DTLTO_EXT_NUMBERS))
         Numbers->session(H.context, Name.c_str(), Unit, Value);
     });
   }
-  /// [any-thread] No more jobs than \p N are taken at a time; any number if it
-  /// isn't called. The others are BUSY, and the host is told when there is
+  /// [any-thread] Limits the session to \p N jobs at a time; by default there
+  /// is no limit. Further jobs are BUSY, and the host is notified when there is
   /// room.
   void setCapacity(size_t N) { TheGate->setCapacity(N); }
-  /// [any-thread] Jobs that were taken and have no result yet.
+  /// [any-thread] The number of accepted jobs without a result.
   size_t numJobs() const { return TheGate->numJobs(); }
-  /// [any-thread] load() would answer differently now, or submit().
+  /// [any-thread] Notifies the host that load() or submit() would now answer
+  /// differently.
   void loadChanged() { TheGate->loadChanged(); }
   /// Returns the host's extension, e.g. of DTLTO_EXT_NUMBERS, or null.
   template <typename T> const T *extension(const char *Id) const {
@@ -142,9 +144,10 @@ private:
   std::unordered_map<uint64_t, std::weak_ptr<Job>> GivenJobs; // link thread
 };
 
-/// A session whose jobs each take a thread while they run. It takes twice as
-/// many: one that waits for each thread keeps all of them at work. Where
-/// threads are few (WorkPool), so are jobs, until there are more again.
+/// A session in which each running job takes a thread. It accepts twice as many
+/// jobs as threads: one job that waits for each thread keeps all threads busy.
+/// If threads are short (WorkPool), it accepts fewer jobs until there are more
+/// threads again.
 class ThreadSession : public Session {
 public:
   ThreadSession(const dtlto_host &Host, unsigned NumThreads)
@@ -153,13 +156,14 @@ public:
     setCapacity(size_t(2) * this->NumThreads);
   }
 
-  /// Runs one job, and may wait. What it throws is the job's result. To be
-  /// left soon if the job is cancelled.
+  /// Runs one job, and may wait. An exception becomes the job's result. Should
+  /// return soon after the job is cancelled.
   virtual Result run(const Job &J) = 0;
-  /// \p J was run and has its result; what it points at is gone. On its thread.
+  /// \p J was run and has its result; what it points at is gone. Called on the
+  /// job's thread.
   virtual void ended(const Job &J) {
     (void)J;
-    // While others wait, no slot is free, and none was before.
+    // While other jobs wait, no slot is free, and none was before.
     if (NumQueued == 0)
       loadChanged();
   }
@@ -186,7 +190,8 @@ protected:
   uint32_t numRunning() const { return NumRunning; }
 
 private:
-  /// Whether \p J still waited, and is the caller's now.
+  /// Returns whether \p J was still waiting; if so, it now belongs to the
+  /// caller.
   bool takeFromQueue(Job &J) {
     bool IsOurs = !J.Begun.exchange(true);
     NumQueued -= IsOurs;
@@ -207,7 +212,7 @@ private:
         },
         &R.Worker);
     --NumRunning;
-    // Before the host is told that there is room for another.
+    // Before the host hears of room for another job.
     fitCapacity();
     J.finish(std::move(R));
     ended(J);
@@ -220,7 +225,7 @@ private:
   }
 
   const unsigned NumThreads;
-  std::mutex FitMutex; // one after the other
+  std::mutex FitMutex; // serializes fitCapacity()
   std::atomic<uint32_t> NumSlots;
   std::atomic<uint32_t> NumRunning{0}, NumQueued{0};
   WorkPool Pool;
@@ -283,16 +288,17 @@ template <typename S> struct Entry {
     std::string Why;
     std::shared_ptr<Job> J;
     int32_t Status = guard(Why, [&] {
-      // Not in one piece: `GivenJobs` keeps no more than the counters alive.
+      // Not make_shared(): the weak pointer in `GivenJobs` then keeps only the
+      // counters alive.
       J.reset(new Job(*RawJob, Self->TheGate));
       Self->GivenJobs[J->id()] = J;
       Submitted = J.get();
       return int32_t(Self->submit(J) ? DTLTO_OK : DTLTO_BUSY);
     });
-    if (Status == DTLTO_OK && J.use_count() == 1) // nobody has it any more
+    if (Status == DTLTO_OK && J.use_count() == 1) // the session dropped it
       Status = guard(Why, [&] { return J->lose(), int32_t(DTLTO_OK); });
     if (Status != DTLTO_OK && J && J->Ended.exchange(true))
-      Status = DTLTO_OK; // it has its result
+      Status = DTLTO_OK; // it already has its result
     if (Status != DTLTO_OK) {
       Self->TheGate->removeJob();
       Self->GivenJobs.erase(RawJob->id);
@@ -376,7 +382,7 @@ template <typename S> struct Entry {
       from(Raw)->log(DTLTO_LOG_WARNING, Why);
   }
 
-  /// What is thrown in \p Fn becomes a line in \p Text.
+  /// Calls \p Fn; writes its exception to \p Text as one line.
   template <typename F>
   static int32_t storeCall(char *Text, uint64_t TextSize, F Fn) noexcept {
     std::string Why;
@@ -385,7 +391,7 @@ template <typename S> struct Entry {
       std::snprintf(Text, size_t(TextSize), "%s", oneLine(Why).c_str());
     return Status;
   }
-  /// A part of the time is for the way back.
+  /// Reserves a tenth of the time for the way back.
   static std::chrono::milliseconds most(uint32_t TimeoutMs) {
     return std::chrono::milliseconds(TimeoutMs - TimeoutMs / 10);
   }
@@ -414,7 +420,7 @@ template <typename S> struct Entry {
     static const dtlto_batch Batch = {sizeof(dtlto_batch), 0, batchComplete};
     static const dtlto_store Store = {sizeof(dtlto_store), 0, storeGet,
                                       storePut};
-    // One that is inherited does nothing.
+    // A function that isn't overridden does nothing: no extension.
     if constexpr (!std::is_same_v<decltype(&S::status),
                                   decltype(&Session::status)>)
       if (std::strcmp(Id, DTLTO_EXT_STATUS) == 0)
@@ -438,9 +444,9 @@ template <typename S> struct Entry {
 } // namespace detail
 } // namespace dtlto::sdk
 
-/// Defines the one symbol that a plugin exports; once, outside of namespaces.
-/// NEEDS are the fields that each job must have, DTLTO_JOB_..., unless the
-/// session's configure() changes them.
+/// Defines the one symbol that a plugin exports. Use it once, outside of
+/// namespaces. NEEDS are the fields that each job must have, DTLTO_JOB_...,
+/// unless the session's configure() changes them.
 #define DTLTO_PLUGIN(SESSION, NAME, VERSION, NEEDS)                            \
   extern "C" const dtlto_plugin dtlto_plugin_entry = {                         \
       sizeof(dtlto_plugin),                                                    \

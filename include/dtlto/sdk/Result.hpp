@@ -1,11 +1,11 @@
-//===- dtlto/sdk/Result.hpp - What becomes of a job, in C++ -----*- C++ -*-===//
+//===- dtlto/sdk/Result.hpp - Results, errors, the host ---------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Objects, errors and their messages, and what the host offers.
+// Objects, errors and their messages, and access to the host's extensions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@
 
 namespace dtlto::sdk {
 
-/// \p Text with \p Instead for each control character.
+/// Returns \p Text with each control character replaced by \p Instead.
 inline std::string printable(std::string Text, char Instead) {
   for (char &C : Text)
     if (static_cast<unsigned char>(C) < 0x20 || C == 0x7f)
@@ -30,15 +30,15 @@ inline std::string printable(std::string Text, char Instead) {
   return Text;
 }
 
-/// \p Text as a message has to be.
+/// Returns \p Text as one line, as messages must be.
 inline std::string oneLine(std::string Text) {
   Text.erase(Text.find_last_not_of("\r\n") + 1);
   return printable(std::move(Text), ' ');
 }
 
-/// Thrown by a plugin where it can't go on; `status` is DTLTO_ERROR_..., or
-/// DTLTO_CANCELLED. Any other exception is an infrastructure error. What run()
-/// throws may name the machine that it happened on, for display.
+/// Thrown by a plugin that can't go on; `status` is DTLTO_ERROR_..., or
+/// DTLTO_CANCELLED. Any other exception is an infrastructure error. An Error of
+/// run() may name the machine that it happened on, for display.
 class Error : public std::runtime_error {
 public:
   Error(int32_t Status, const std::string &Message, std::string Worker = {})
@@ -57,7 +57,7 @@ template <typename T> const T *extension(const dtlto_host &H, const char *Id) {
   return static_cast<const T *>(H.extension(H.context, Id));
 }
 
-/// The same, but throws Error if there is none.
+/// Like extension(), but throws Error if there is none.
 template <typename T> const T &require(const dtlto_host &H, const char *Id) {
   if (auto *E = extension<T>(H, Id))
     return *E;
@@ -66,14 +66,15 @@ template <typename T> const T &require(const dtlto_host &H, const char *Id) {
                   std::string(Id));
 }
 
-/// Bytes with an owner, which are never copied: a dtlto_buffer.
+/// Bytes with an owner, never copied: a dtlto_buffer.
 class Buffer {
 public:
   Buffer() = default;
   /// Becomes the owner of \p Raw.
   explicit Buffer(const dtlto_buffer &Raw) : Raw(Raw) {}
   Buffer(const char *Text) : Buffer(std::string(Text)) {}
-  /// Of a std::string, a std::vector<char>, or what else has data() and size().
+  /// Takes a std::string, a std::vector<char>, or anything with data() and
+  /// size().
   template <typename T, typename = decltype(std::declval<T &>().data())>
   Buffer(T Bytes) {
     auto *Owner = new T(std::move(Bytes));
@@ -94,18 +95,18 @@ public:
 
   const char *data() const { return static_cast<const char *>(Raw.data); }
   size_t size() const { return static_cast<size_t>(Raw.size); }
-  /// The caller becomes the owner.
+  /// Transfers the ownership to the caller.
   dtlto_buffer take() { return std::exchange(Raw, dtlto_buffer{}); }
 
 private:
   dtlto_buffer Raw = {};
 };
 
-/// What became of a job.
+/// The result of a job.
 struct Result {
   Buffer Object;            // empty unless Status is DTLTO_OK
-  std::string Message = {}; // the compiler's warnings, or what went wrong
-  std::string Worker = {};  // who ran it
+  std::string Message = {}; // the compiler's warnings, or the error
+  std::string Worker = {};  // the machine that ran it
   int32_t Status = DTLTO_OK;
 };
 

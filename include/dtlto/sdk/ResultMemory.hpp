@@ -1,4 +1,4 @@
-//===- dtlto/sdk/ResultMemory.hpp - What results may take -------*- C++ -*-===//
+//===- dtlto/sdk/ResultMemory.hpp - Limits results' memory ------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,11 +16,11 @@
 
 namespace dtlto::sdk {
 
-/// The memory of the results that a session is being sent, which machines
-/// choose that nobody has to trust. All together they may take what the linker
-/// says (`dtlto_session_params.result_bytes`); beyond that, none may grow that
-/// has more than its part of it. So one that is far too large ends no other's
-/// job. Any thread may use it; it outlives its shares.
+/// The memory of the results that a session is receiving; untrusted machines
+/// choose their sizes. All results together may take
+/// `dtlto_session_params.result_bytes`. Beyond that, a result may grow only up
+/// to its equal share, so one oversized result does not fail other jobs. Any
+/// thread may use it; it outlives its shares.
 class ResultMemory {
 public:
   explicit ResultMemory(const dtlto_session_params &Params)
@@ -29,7 +29,7 @@ public:
 
   uint64_t limit() const { return Limit; }
 
-  /// What one result takes, for as long as this lives.
+  /// The memory of one result, for the lifetime of this object.
   class Share {
   public:
     explicit Share(ResultMemory &M) : M(M) {
@@ -43,14 +43,14 @@ public:
     }
     Share(const Share &) = delete;
 
-    /// How many bytes it may take besides those that it has.
+    /// How many bytes it may take in addition to those that it has.
     uint64_t room() const {
       std::lock_guard<std::mutex> Lock(M.Mutex);
       uint64_t Part = M.Limit / M.NumShares;
       return std::max(M.Limit - std::min(M.Limit, M.Used),
                       Part - std::min(Part, Own));
     }
-    /// It has taken \p Bytes more. False: that is more than there was room for.
+    /// Adds \p Bytes. Returns false if that is more than there was room for.
     bool grow(uint64_t Bytes) {
       bool HasRoom = Bytes <= room();
       std::lock_guard<std::mutex> Lock(M.Mutex);
@@ -66,7 +66,7 @@ public:
 
 private:
   const uint64_t Limit;
-  std::mutex Mutex; // guards what follows
+  std::mutex Mutex; // guards the fields below
   uint64_t Used = 0, NumShares = 0;
 };
 

@@ -5,26 +5,26 @@
  *
  *===----------------------------------------------------------------------===*
  *
- * What a worker of a DBS does with a job, for a plugin that has no DBS yet: use
- * it as it is, read it as a description, and put your DBS in its place.
+ * Does with a job what a worker of a DBS does, for a plugin without a DBS yet.
+ * Use it as it is, or read it as a description and replace it by your DBS.
  *
  *   1. make an empty folder, with each of the job's inputs under its path;
  *   2. run the job's args there, with a clang of the linker's own version;
- *   3. take the object, and keep what clang said;
- *   4. remove the folder, and tell which class of error it was, if any.
+ *   3. take the object, and keep clang's messages;
+ *   4. remove the folder, and report the class of error, if any.
  *
  * Header only; C11, or C++ (RunJob.hpp has a wrapper for plugins in C++). For
  * Windows (RunJobWindows.h), and for systems with pipe2() and
  * posix_spawn_file_actions_addfchdir_np(), such as Linux with glibc 2.29 or
- * musl 1.1.24 (RunJobPosix.h); there, include it before all system headers, or
+ * musl 1.1.24 (RunJobPosix.h). There, include it before all system headers, or
  * compile with -D_GNU_SOURCE.
  *
- * Threads: any, several at a time. Nothing of the process is changed: not its
- * working directory, signals or environment; descriptors are closed on exec.
+ * Threads: any, several at a time. The process is left unchanged: its working
+ * directory, signals and environment. Descriptors are closed on exec.
  *
  * Texts: `text` has room for `size` bytes, at least 1, and always ends in NUL.
- * What doesn't fit is left out, and the text ends with how much that was; 4096
- * bytes are enough for a few messages of clang.
+ * A longer text is truncated, and ends with how much is missing. 4096 bytes are
+ * enough for a few messages of clang.
  *
  *===----------------------------------------------------------------------===*/
 
@@ -48,12 +48,13 @@
 
 /* How to run a command. Borrowed until the function that got it returns. */
 typedef struct dtlto_run {
-  /* The compiler, in the place of args[0]: a name that is looked for in the
-   * PATH, or an absolute path. One that starts another program must exec it:
-   * only the process itself is killed. (Not so on Windows.) */
+  /* The compiler, in place of args[0]: a name to find in the PATH, or an
+   * absolute path. If it is a wrapper, it must exec the compiler: only the
+   * process itself is killed. (Not so on Windows.) */
   const char *program;
-  /* Asked many times a second, on the calling thread, whether to give up: not 0
-   * kills the process. Null: it runs to its end, however long that takes. */
+  /* Called many times a second, on the calling thread. If it returns non-zero,
+   * the process is killed. Null: the process runs to its end, without a time
+   * limit. */
   int (*stop)(void *context);
   void *context;
 } dtlto_run;
@@ -64,42 +65,42 @@ typedef struct dtlto_run {
  *
  *   DTLTO_OK                    with the object, which is the caller's until
  *                               job_done() or its release(); message: warnings
- *   DTLTO_CANCELLED             run->stop said so
- *   DTLTO_ERROR_COMPILER        the compiler said no; message: its words
- *   DTLTO_ERROR_INFRASTRUCTURE  it could not be run, was killed, or wrote no
- *                               object, or inputs can't be written; message:
- *                               one line. (A disk that is full for a compiler
- *                               is the compiler's no.)
- *   DTLTO_ERROR_CALLER          the job breaks a promise of PluginAPI.h, such
- *                               as a path that leaves the folder: nothing was
+ *   DTLTO_CANCELLED             run->stop returned non-zero
+ *   DTLTO_ERROR_COMPILER        the compiler failed; message: its output
+ *   DTLTO_ERROR_INFRASTRUCTURE  the compiler could not be run, was killed, or
+ *                               wrote no object, or inputs can't be written;
+ *                               message: one line. (A disk that is full for the
+ *                               compiler is an error of the compiler.)
+ *   DTLTO_ERROR_CALLER          the job breaks a rule of PluginAPI.h, such as a
+ *                               path that leaves the folder: nothing was
  *                               written or run; message: one line
  *
- * The message is in `text`, or null if there is none. Without DTLTO_OK, the
- * object is empty. The folder is gone in all cases. */
+ * The message is in `text`, or null if there is none. The object is empty
+ * unless the status is DTLTO_OK. The folder is always removed. */
 static inline int32_t dtlto_run_job(const dtlto_job *job, const dtlto_run *run,
                                     dtlto_result *result, char *text,
                                     size_t size);
 
-/* Asks `program` (as in dtlto_run) whether it is a clang of `llvm_version` (as
- * in dtlto_session_params): another one makes other objects. Returns DTLTO_OK;
- * or DTLTO_ERROR_INFRASTRUCTURE, and `text`, which is left alone otherwise,
- * says in one line why not. Takes no longer than ten seconds. */
+/* Checks whether `program` (as in dtlto_run) is a clang of `llvm_version` (as
+ * in dtlto_session_params): another version makes other objects. Returns
+ * DTLTO_OK; or DTLTO_ERROR_INFRASTRUCTURE with the reason in `text`, in one
+ * line. `text` is not changed otherwise. Takes at most ten seconds. */
 static inline int32_t dtlto_run_check_clang(const char *program,
                                             const char *llvm_version,
                                             char *text, size_t size);
 
-/* Whether `answer`, what a clang anywhere wrote when asked for --version, such
- * as "Debian clang version 19.1.7 (3+b1)", names `llvm_version` (as in
- * dtlto_session_params), and not just one that begins like it. */
+/* Whether `answer`, a clang's output for --version, such as "Debian clang
+ * version 19.1.7 (3+b1)", names exactly `llvm_version` (as in
+ * dtlto_session_params), not just a version that begins like it. */
 static inline int dtlto_run_is_version(const char *answer,
                                        const char *llvm_version);
 
-/* Whether `path` is what PluginAPI.h promises of a job's paths: relative, and
- * every part of it a name: not empty, not `.`, not `..`. */
+/* Whether `path` is as PluginAPI.h promises: relative, and each component is a
+ * name: not empty, not `.`, not `..`. */
 static inline int dtlto_run_is_clean_path(const char *path);
 
 /*===----------------------------------------------------------------------===*
- * How it is done
+ * Implementation
  *===----------------------------------------------------------------------===*/
 
 /* Fills `text` with "what 'name'" and the error in errno. Returns `status`. */
@@ -133,7 +134,7 @@ static inline int dtlto_run_is_clean_path(const char *path) {
     return 0;
 #endif
   for (;; ++path) {
-    size_t length = strcspn(path, "/"); /* of this part */
+    size_t length = strcspn(path, "/"); /* of this component */
     if (length == 0 || (length == 1 && path[0] == '.') ||
         (length == 2 && path[0] == '.' && path[1] == '.'))
       return 0;
@@ -156,7 +157,7 @@ static inline int dtlto_run_is_version(const char *answer,
   return 0;
 }
 
-/* What a process wrote: the first bytes, and how many more there were. */
+/* The output of a process: its first bytes, and the number of dropped ones. */
 typedef struct dtlto_run_words {
   char *text;
   size_t size;
@@ -164,7 +165,7 @@ typedef struct dtlto_run_words {
   unsigned long long dropped;
 } dtlto_run_words;
 
-/* Takes what it wrote into account. */
+/* Appends a block of output. */
 static inline void dtlto_run_hear(dtlto_run_words *words, const char *block,
                                   size_t size) {
   for (size_t i = 0; i != size; ++i)
@@ -174,7 +175,7 @@ static inline void dtlto_run_hear(dtlto_run_words *words, const char *block,
       ++words->dropped;
 }
 
-/* Ends the text. Newlines at its end are no part of it. */
+/* Ends the text, and removes newlines at its end. */
 static inline void dtlto_run_end_words(dtlto_run_words *words) {
   const size_t room = 40; /* for the longest of these notes */
   words->text[words->kept] = 0;
@@ -194,21 +195,22 @@ static inline void dtlto_run_release(void *owner, const void *data,
   free(owner);
 }
 
-/* What the system has of its own:
+/* What the headers below define for their system:
  *
- *   dtlto_run_dir        a folder that is open; DTLTO_RUN_HERE: where we are
- *   dtlto_run_command()  runs a command to its end in `dir`. `text` has what it
- *                        wrote, or why that is no verdict; the status is as in
- *                        dtlto_run_job()
- *   dtlto_run_seconds()  of a clock that never goes back
+ *   dtlto_run_dir        an open folder; DTLTO_RUN_HERE: the current one
+ *   dtlto_run_command()  runs a command to its end in `dir`. `text` gets its
+ *                        output, or why there is no verdict; the status is as
+ *                        in dtlto_run_job()
+ *   dtlto_run_seconds()  the time of a monotonic clock
  *   dtlto_run_make_folders(), dtlto_run_write(), dtlto_run_read()
- *                        the folders of a path below `dir`; a file that isn't
- *                        there yet; one that isn't empty. They return 0 and set
- *                        errno if they can't; to 0 or ENOENT where there is no
- *                        such file to read
+ *                        make the folders of a path below `dir`; write a new
+ *                        file; read a file that isn't empty. On failure, they
+ *                        return 0 and set errno; dtlto_run_read() sets it to 0
+ *                        or ENOENT if there is no such file
  *   dtlto_run_open_folder(), dtlto_run_close_folder()
- *                        makes a new folder, with its name in `name` and null
- *                        or what it can't do; removes it with all that is in it
+ *                        makes a new folder, sets `name` to its name, and
+ *                        returns null or what failed; removes it with its
+ *                        contents
  */
 #ifdef _WIN32
 #include "RunJobWindows.h"
@@ -216,8 +218,8 @@ static inline void dtlto_run_release(void *owner, const void *data,
 #include "RunJobPosix.h"
 #endif
 
-/* Not 0 when the time of dtlto_run_seconds() that `limit` points at has passed.
- */
+/* Returns non-zero if the time that `limit` points at, of dtlto_run_seconds(),
+ * has passed. */
 static inline int dtlto_run_is_late(void *limit) {
   return dtlto_run_seconds() > *(const time_t *)limit;
 }
@@ -261,8 +263,8 @@ static inline int32_t dtlto_run_in(dtlto_run_dir dir, const dtlto_job *job,
     return dtlto_run_fail(DTLTO_ERROR_INFRASTRUCTURE, text, size,
                           "can't make the folders of", job->output);
   int32_t status = dtlto_run_command(run, job->args, dir, text, size);
-  /* An exit code of 0 is no object yet: clang says 0, and writes an empty file,
-   * where it can't read the index. */
+  /* An exit code of 0 doesn't mean that there is an object: if clang can't read
+   * the index, it writes an empty file and exits with 0. */
   if (status == DTLTO_OK && !dtlto_run_read(dir, job->output, object)) {
     if (errno && errno != ENOENT)
       return dtlto_run_fail(DTLTO_ERROR_INFRASTRUCTURE, text, size,
@@ -272,7 +274,8 @@ static inline int32_t dtlto_run_in(dtlto_run_dir dir, const dtlto_job *job,
   return status;
 }
 
-/* Whether the job keeps the promises that we rely on; if not, fills `text`. */
+/* Whether the job keeps the rules that this file relies on; if not, fills
+ * `text`. */
 static inline int dtlto_run_accept(const dtlto_job *job, char *text,
                                    size_t size) {
   const char *wrong = NULL, *name = job->output;
@@ -286,7 +289,7 @@ static inline int dtlto_run_accept(const dtlto_job *job, char *text,
     name = job->inputs[i]->path;
     if (!dtlto_run_is_clean_path(name))
       wrong = "an input outside of the job's folder:";
-    /* It would be taken for the object if nothing is written. */
+    /* If nothing is written, the input would be taken for the object. */
     else if (!strcmp(name, job->output))
       wrong = "the output is an input, too:";
   }
@@ -295,7 +298,7 @@ static inline int dtlto_run_accept(const dtlto_job *job, char *text,
   return !wrong;
 }
 
-/* All steps. */
+/* Does all four steps. */
 static inline int32_t dtlto_run_steps(const dtlto_job *job,
                                       const dtlto_run *run,
                                       dtlto_buffer *object, char *text,

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// RunJob.h, which has the meaning and the limits, for sessions of Plugin.hpp:
-// what goes wrong is thrown.
+// RunJob.h for sessions of Plugin.hpp: errors are thrown. RunJob.h describes
+// the meaning and the limits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,10 +27,10 @@ inline void checkClang(const std::string &Program,
     throw Error(Status, Text);
 }
 
-/// [any-thread] Runs \p J with the compiler \p Program in a folder of its own,
-/// and kills that when \p J is cancelled.
+/// [any-thread] Runs \p J with the compiler \p Program in a folder of its own.
+/// Kills the compiler if \p J is cancelled.
 inline Result runJob(const Job &J, const std::string &Program) {
-  // Clang stops at twenty errors, each with its lines of source.
+  // Clang stops after twenty errors, each with its source lines.
   std::string Text(64 << 10, '\0');
   dtlto_run Run = {Program.c_str(),
                    [](void *Raw) -> int {

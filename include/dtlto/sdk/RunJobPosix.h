@@ -5,7 +5,7 @@
  *
  *===----------------------------------------------------------------------===*
  *
- * A part of RunJob.h, which says what each function does.
+ * A part of RunJob.h, which documents each function.
  *
  *===----------------------------------------------------------------------===*/
 
@@ -25,9 +25,9 @@
 typedef int dtlto_run_dir; /* a descriptor */
 #define DTLTO_RUN_HERE (-1)
 
-/* Finds `program` where PATH says, but for what depends on the folder that we
- * are in: the program whose version was asked for is the one that compiles.
- * Returns 0, or what went wrong as errno has it. */
+/* Finds `program` in the PATH, except in folders that depend on the current
+ * one: the program whose version was checked must be the one that compiles.
+ * Returns 0 or an errno value. */
 static inline int dtlto_run_find(const char *program, char *path, size_t size) {
   struct stat info;
   if (strchr(program, '/'))
@@ -49,8 +49,8 @@ static inline int dtlto_run_find(const char *program, char *path, size_t size) {
   return ENOENT;
 }
 
-/* Starts run->program with `args` in the folder `dir` (-1: where we are), with
- * stdout and stderr to `out`. Returns 0, or what went wrong as errno has it. */
+/* Starts run->program with `args` in the folder `dir` (-1: the current one),
+ * with stdout and stderr to `out`. Returns 0 or an errno value. */
 static inline int dtlto_run_start(const dtlto_run *run, const char *const *args,
                                   int dir, int out, pid_t *pid) {
   char path[4096];
@@ -60,7 +60,7 @@ static inline int dtlto_run_start(const dtlto_run *run, const char *const *args,
     error = posix_spawn_file_actions_init(&actions);
   if (error)
     return error;
-  /* First, since it may be 0 itself. */
+  /* First, since `out` may be 0 itself. */
   if (dir >= 0)
     error = posix_spawn_file_actions_addfchdir_np(&actions, dir);
   if (!error)
@@ -77,9 +77,9 @@ static inline int dtlto_run_start(const dtlto_run *run, const char *const *args,
   return error;
 }
 
-/* Reads what is in the pipe `fd` now, but no more than a pipe can hold: one
- * that never stops writing must not keep us from anything else. Returns 0 when
- * nobody can write to it any more. */
+/* Reads what is in the pipe `fd` now, but at most as much as a pipe can hold,
+ * so that a process that never stops writing doesn't block the caller. Returns
+ * 0 once the pipe has no writer. */
 static inline int dtlto_run_listen(int fd, dtlto_run_words *words) {
   char block[4096];
   ssize_t n = 1;
@@ -102,7 +102,7 @@ static inline int32_t dtlto_run_command(const dtlto_run *run,
   if (pipe2(ends, O_CLOEXEC | O_NONBLOCK))
     return dtlto_run_fail(DTLTO_ERROR_INFRASTRUCTURE, text, size, "no pipe for",
                           run->program);
-  fcntl(ends[1], F_SETFL, 0); /* only we can do something else meanwhile */
+  fcntl(ends[1], F_SETFL, 0); /* only our end shall be non-blocking */
   error = dtlto_run_start(run, args, dir, ends[1], &pid);
   close(ends[1]);
   if (error) {
@@ -112,14 +112,14 @@ static inline int32_t dtlto_run_command(const dtlto_run *run,
                           run->program);
   }
 
-  /* It ends when the process does, not when the pipe does: a process may close
-   * it early, and may leave others behind that hold it. */
+  /* The end of the process counts, not the end of the pipe: a process may close
+   * the pipe early, or leave children that hold it. */
   struct pollfd heard = {ends[0], POLLIN, 0};
   for (;;) {
     ended = waitpid(pid, &status, WNOHANG);
     error = errno;
     if (heard.fd >= 0 && !dtlto_run_listen(heard.fd, &words))
-      heard.fd = -1; /* poll() just waits then */
+      heard.fd = -1; /* poll() then only waits */
     if (ended > 0 || (ended < 0 && error != EINTR))
       break;
     if (!stopped && run->stop && run->stop(run->context))
@@ -132,12 +132,11 @@ static inline int32_t dtlto_run_command(const dtlto_run *run,
   dtlto_run_end_words(&words);
   if (stopped)
     return DTLTO_CANCELLED;
-  if (ended < 0) /* somebody else has waited for it */
+  if (ended < 0) /* other code has waited for it */
     return dtlto_run_blame(text, size, run->program, "ended, but how is lost");
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
     return DTLTO_OK;
-  /* From 126 on, it is a shell that could not run the compiler, or that saw it
-   * killed. */
+  /* From 126 on, a shell could not run the compiler, or saw it killed. */
   if (WIFEXITED(status) && WEXITSTATUS(status) < 126)
     return DTLTO_ERROR_COMPILER;
   char how[64];
@@ -170,7 +169,7 @@ static inline int dtlto_run_make_folders(int dir, const char *path) {
   return 1;
 }
 
-/* Writes a file that isn't there yet. Returns 0 and sets errno if it can't. */
+/* Writes a new file. Returns 0 and sets errno on failure. */
 static inline int dtlto_run_write(int dir, const char *path, dtlto_span bytes) {
   if (!dtlto_run_make_folders(dir, path))
     return 0;
@@ -194,8 +193,8 @@ static inline int dtlto_run_write(int dir, const char *path, dtlto_span bytes) {
   return !close(fd);
 }
 
-/* Reads a file that isn't empty. Returns 0 and sets errno if it can't: to 0 or
- * ENOENT if there is none. */
+/* Reads a file that isn't empty. Returns 0 and sets errno on failure: to 0 or
+ * ENOENT if there is no such file. */
 static inline int dtlto_run_read(int dir, const char *path,
                                  dtlto_buffer *object) {
   errno = 0;
@@ -238,8 +237,8 @@ static inline int dtlto_run_remove_one(const char *path,
   return remove(path);
 }
 
-/* Makes an empty folder with its name in `folder`. Returns null, or what can't
- * be done with it. */
+/* Makes an empty folder and sets `folder` to its name. Returns null, or what
+ * failed. */
 static inline const char *dtlto_run_open_folder(char *folder, size_t size,
                                                 dtlto_run_dir *dir) {
   const char *top = getenv("TMPDIR");

@@ -5,9 +5,9 @@
  *
  *===----------------------------------------------------------------------===*
  *
- * A part of RunJob.h, which says what each function does. Texts are UTF-8, and
- * so are the names of files. A process that is killed takes with it all that it
- * has started, and all of them end when this process does.
+ * A part of RunJob.h, which documents each function. Texts and file names are
+ * UTF-8. Killing a process also kills the processes that it has started. All of
+ * them end when this process ends.
  *
  *===----------------------------------------------------------------------===*/
 
@@ -27,7 +27,7 @@
 typedef wchar_t *dtlto_run_dir; /* its absolute name, with \\?\ before it */
 #define DTLTO_RUN_HERE NULL
 
-/* Sets errno to what GetLastError() says. Returns 0. */
+/* Sets errno from GetLastError(). Returns 0. */
 static inline int dtlto_run_set_errno(void) {
   switch (GetLastError()) {
   case ERROR_FILE_NOT_FOUND:
@@ -55,7 +55,8 @@ static inline int dtlto_run_set_errno(void) {
   }
 }
 
-/* `text` in UTF-16, for free(). Null with errno set if that can't be. */
+/* Returns `text` in UTF-16, for free(). Returns null with errno set on failure.
+ */
 static inline wchar_t *dtlto_run_wide(const char *text) {
   int size =
       MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, text, -1, NULL, 0);
@@ -66,7 +67,8 @@ static inline wchar_t *dtlto_run_wide(const char *text) {
   return wide;
 }
 
-/* `path` below `dir`, for free(). Null with errno set if that can't be. */
+/* Returns `path` below `dir`, for free(). Returns null with errno set on
+ * failure. */
 static inline wchar_t *dtlto_run_below(dtlto_run_dir dir, const char *path) {
   wchar_t *wide = dtlto_run_wide(path), *whole;
   if (!wide)
@@ -89,13 +91,13 @@ static inline wchar_t *dtlto_run_below(dtlto_run_dir dir, const char *path) {
  * Processes
  *===----------------------------------------------------------------------===*/
 
-/* The length of `args` as one command line, which programs take apart as
- * CommandLineToArgvW() does. With `line`, it is written there. */
+/* Returns the length of `args` as one command line that CommandLineToArgvW()
+ * splits again. Writes it to `line` if that isn't null. */
 static inline size_t dtlto_run_quote(const char *const *args, char *line) {
   size_t n = 0;
 #define DTLTO_RUN_PUT(c) (line ? (void)(line[n] = (c)) : (void)0, ++n)
   for (; *args; ++args) {
-    size_t slashes = 0; /* backslashes mean themselves but before a quote */
+    size_t slashes = 0; /* backslashes are literal except before a quote */
     if (n)
       DTLTO_RUN_PUT(' ');
     DTLTO_RUN_PUT('"');
@@ -121,8 +123,8 @@ static inline size_t dtlto_run_quote(const char *const *args, char *line) {
   return n;
 }
 
-/* The file of the program, for free(): absolute, or found in the PATH and not
- * in the folder where we are. Null with errno set if there is none. */
+/* Returns the program's file, for free(): an absolute path, or one found in the
+ * PATH, but not in the current folder. Null with errno set if there is none. */
 static inline wchar_t *dtlto_run_find(const wchar_t *program) {
   wchar_t *path = NULL, *found = NULL;
   DWORD size = GetEnvironmentVariableW(L"PATH", NULL, 0);
@@ -136,7 +138,7 @@ static inline wchar_t *dtlto_run_find(const wchar_t *program) {
   return found;
 }
 
-/* A job that ends with the last handle to it. */
+/* Returns a job object that ends its processes with its last handle. */
 static inline HANDLE dtlto_run_make_group(void) {
   JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits;
   HANDLE group = CreateJobObjectW(NULL, NULL);
@@ -149,8 +151,8 @@ static inline HANDLE dtlto_run_make_group(void) {
 }
 
 /* Starts the program `file` with the command line `line` in `dir`, with stdout
- * and stderr to `out`: it inherits that, and nothing else. Null with errno set
- * if it can't. */
+ * and stderr to `out`, the only handle that it inherits. Returns null with
+ * errno set on failure. */
 static inline HANDLE dtlto_run_start(const wchar_t *file, wchar_t *line,
                                      dtlto_run_dir dir, HANDLE out,
                                      HANDLE group) {
@@ -176,7 +178,7 @@ static inline HANDLE dtlto_run_start(const wchar_t *file, wchar_t *line,
     if (UpdateProcThreadAttribute(info.lpAttributeList, 0,
                                   PROC_THREAD_ATTRIBUTE_HANDLE_LIST, handles,
                                   sizeof(handles), NULL, NULL))
-      /* The folder is one of ours, and without the \\?\ short enough. */
+      /* The folder is our own, and short enough without the \\?\ prefix. */
       good =
           CreateProcessW(file, line, NULL, NULL, TRUE,
                          CREATE_SUSPENDED | EXTENDED_STARTUPINFO_PRESENT, NULL,
@@ -196,7 +198,7 @@ static inline HANDLE dtlto_run_start(const wchar_t *file, wchar_t *line,
   return made.hProcess;
 }
 
-/* Reads what is in the pipe now, but no more than 64 KiB. */
+/* Reads what is in the pipe now, at most 64 KiB. */
 static inline void dtlto_run_listen(HANDLE pipe, dtlto_run_words *words) {
   char block[4096];
   for (int i = 0; i != 16; ++i) {
@@ -204,13 +206,13 @@ static inline void dtlto_run_listen(HANDLE pipe, dtlto_run_words *words) {
     if (!PeekNamedPipe(pipe, NULL, 0, NULL, &there, NULL) || !there ||
         !ReadFile(pipe, block, sizeof(block), &got, NULL))
       return;
-    for (DWORD j = 0; j != got; ++j) /* lines end as elsewhere */
+    for (DWORD j = 0; j != got; ++j) /* normalize line ends */
       if (block[j] != '\r')
         dtlto_run_hear(words, block + j, 1);
   }
 }
 
-/* Waits for the process. Returns whether run->stop had it killed. */
+/* Waits for the process. Returns whether run->stop made us kill it. */
 static inline int dtlto_run_wait(const dtlto_run *run, HANDLE process,
                                  HANDLE group, HANDLE pipe,
                                  dtlto_run_words *words) {
@@ -269,7 +271,7 @@ static inline int32_t dtlto_run_command(const dtlto_run *run,
     GetExitCodeProcess(process, &code);
     CloseHandle(process);
   }
-  if (group) /* what the process has left behind ends here */
+  if (group) /* ends processes that the compiler left */
     CloseHandle(group);
   if (from)
     CloseHandle(from);
@@ -283,7 +285,7 @@ static inline int32_t dtlto_run_command(const dtlto_run *run,
     return DTLTO_OK;
   if (code < 126)
     return DTLTO_ERROR_COMPILER;
-  char how[64]; /* such as 0xC0000005, an access violation */
+  char how[64]; /* for example 0xC0000005, an access violation */
   snprintf(how, sizeof(how), "ended with 0x%lX", (unsigned long)code);
   return dtlto_run_blame(text, size, run->program, how);
 }
@@ -373,7 +375,7 @@ static inline int dtlto_run_read(dtlto_run_dir dir, const char *path,
   return 1;
 }
 
-/* The folder, with all that is in it. Links are removed, not followed. */
+/* Removes the folder with its contents. Links are removed, not followed. */
 static inline void dtlto_run_remove(const wchar_t *folder) {
   size_t length = wcslen(folder);
   wchar_t *name = (wchar_t *)malloc((length + 2 + MAX_PATH) * sizeof(*name));
@@ -417,7 +419,7 @@ static inline const char *dtlto_run_open_folder(char *folder, size_t size,
     good = CreateDirectoryW(name, NULL);
     if (good || GetLastError() != ERROR_ALREADY_EXISTS)
       break;
-    good = i != 99; /* what a process of the same number left */
+    good = i != 99; /* the folder of a process with the same number */
   }
   if (!good) {
     dtlto_run_set_errno();

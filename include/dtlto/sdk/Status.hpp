@@ -1,12 +1,12 @@
-//===- dtlto/sdk/Status.hpp - What a farm is made of ------------*- C++ -*-===//
+//===- dtlto/sdk/Status.hpp - The machines of a farm ------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The machines that a plugin tells of for --thinlto-dist-status:
-// DTLTO_EXT_STATUS. Plugin.hpp does the rest for a session that writes
+// The machines that a plugin reports for --thinlto-dist-status:
+// DTLTO_EXT_STATUS. Plugin.hpp does the rest for a session that overrides
 // status().
 //
 //===----------------------------------------------------------------------===//
@@ -20,8 +20,8 @@
 
 namespace dtlto::sdk {
 
-/// A dtlto_worker_status that owns its texts. What isn't known is an empty text
-/// or UINT32_MAX.
+/// A dtlto_worker_status that owns its texts. Unknown values are empty texts or
+/// UINT32_MAX.
 struct Worker {
   std::string Name;
   uint32_t State = DTLTO_WORKER_UNKNOWN;
@@ -29,7 +29,7 @@ struct Worker {
   uint32_t Slots = UINT32_MAX, Busy = UINT32_MAX, LoadPermille = UINT32_MAX;
 };
 
-/// Hands all of them to the callback of dtlto_status.query.
+/// Passes all of them to the callback of dtlto_status.query.
 inline void tell(const std::vector<Worker> &All,
                  void (*Callback)(void *, const dtlto_worker_status *),
                  void *Context) {

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Containers and users have limits of processes, in which threads count. A
-// plugin must not use them up: LLVM ends the process if one of its own threads
+// Containers and users have process limits, and threads count towards them. A
+// plugin must not use these up: LLVM ends the process if one of its own threads
 // can't start.
 //
 //===----------------------------------------------------------------------===//
@@ -31,8 +31,8 @@
 
 namespace dtlto::sdk {
 
-/// What the linker may still need: threads of LLVM's and LLD's for each core,
-/// and helpers.
+/// The number of threads that the linker may still need: LLVM's and LLD's for
+/// each core, and helpers.
 inline size_t threadsToLeave() {
   return 2 * size_t(std::max(1u, std::thread::hardware_concurrency())) + 8;
 }
@@ -40,7 +40,8 @@ inline size_t threadsToLeave() {
 #ifdef __linux__
 namespace detail {
 
-/// The number in the file \p Name; SIZE_MAX if there is none, as in "max".
+/// The number in the file \p Name; SIZE_MAX if there is none, for example
+/// "max".
 inline size_t readLimit(const std::string &Name) {
   size_t N = SIZE_MAX;
   if (FILE *F = std::fopen(Name.c_str(), "re")) {
@@ -52,8 +53,9 @@ inline size_t readLimit(const std::string &Name) {
   return N;
 }
 
-/// What the control group \p Path of the hierarchy mounted at \p Root, and
-/// those above it, leave. In a container, \p Path may be one outside of it.
+/// The number of threads that the control group \p Path of the hierarchy
+/// mounted at \p Root, and its parents, leave. In a container, \p Path may be a
+/// path outside of it.
 inline size_t leftInGroups(const std::string &Root, std::string Path) {
   size_t Left = SIZE_MAX;
   while (true) {
@@ -92,7 +94,7 @@ inline size_t leftInGroups() {
   return Left;
 }
 
-/// The threads of all processes of this user that can be seen.
+/// The number of threads of all visible processes of this user.
 inline size_t threadsOfUser() {
   size_t Sum = 0;
   DIR *All = ::opendir("/proc");
@@ -120,8 +122,8 @@ inline size_t threadsOfUser() {
   return Sum;
 }
 
-/// What RLIMIT_NPROC leaves. Looking is slow, so a limit that is far away isn't
-/// looked at.
+/// The number of threads that RLIMIT_NPROC leaves. Counting is slow, so a high
+/// limit counts as none.
 inline size_t leftOfUser() {
   constexpr rlim_t Far = 20000;
   rlimit Limit;
@@ -134,8 +136,9 @@ inline size_t leftOfUser() {
 
 } // namespace detail
 
-/// How many threads may still be started, by the limits of the control groups
-/// and of the user; SIZE_MAX if there are none. Others may use them up.
+/// How many threads may still be started within the limits of the control
+/// groups and of the user; SIZE_MAX without limits. Other processes share these
+/// limits.
 inline size_t threadsLeft() {
   return std::min(detail::leftInGroups(), detail::leftOfUser());
 }

@@ -1,4 +1,4 @@
-//===- dtlto/sdk/WorkPool.hpp - Threads for what takes time -----*- C++ -*-===//
+//===- dtlto/sdk/WorkPool.hpp - Threads for slow tasks ----------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -21,20 +21,20 @@
 
 namespace dtlto::sdk {
 
-/// Threads that do what they are given, in order. One starts with each task
-/// that finds none idle, as long as the limits of threads leave as many again,
-/// and what the linker needs (ThreadRoom.hpp): several links may share them.
+/// A pool of threads that runs tasks in order. A task that finds no idle thread
+/// starts one, if the thread limits leave room for as many again and for the
+/// linker's own (ThreadRoom.hpp): several links may share the limits.
 class WorkPool {
 public:
-  /// \p Left says how many threads may still be started.
+  /// \p Left returns how many threads may still be started.
   explicit WorkPool(unsigned MaxThreads,
                     std::function<size_t()> Left = threadsLeft)
       : MaxThreads(MaxThreads), Left(std::move(Left)) {}
   ~WorkPool() { stop(); }
   WorkPool(const WorkPool &) = delete;
 
-  /// Starts the first thread, or throws std::system_error: there is none to be
-  /// had. Before the first run(), which has to do its task itself then.
+  /// Starts the first thread; throws std::system_error if it can't. Call it
+  /// before the first run(): otherwise run() may have to run the task itself.
   void start() {
     std::unique_lock<std::mutex> Lock(Mutex);
     if (Threads.empty())
@@ -51,10 +51,10 @@ public:
           add(Lock);
         } catch (const std::system_error &) {
           refuse(Lock);
-          // The linker needs some that these have.
+          // End this many threads, to leave room for the linker's.
           NumToEnd = unsigned(std::min<size_t>(NumLive - std::min(NumLive, 1u),
                                                threadsToLeave()));
-          // The threads that there are will do it, or else the caller.
+          // The existing threads will run the task, or else the caller.
           if (NumLive == 0) {
             Task = std::move(Tasks.back());
             Tasks.pop_back();
@@ -65,14 +65,14 @@ public:
     }
     Changed.notify_one();
   }
-  /// How many threads tasks can have now: fewer than there may be at most, if
-  /// one could not be started a moment ago.
+  /// How many threads tasks can have now: fewer than the maximum if one could
+  /// not be started a moment ago.
   unsigned room() {
     std::lock_guard<std::mutex> Lock(Mutex);
     return Clock::now() - LastRefused < RetryAfter ? std::max(1u, NumLive)
                                                    : MaxThreads;
   }
-  /// Drops what has not begun and waits for what has.
+  /// Drops tasks that have not begun, and waits for the others.
   void stop() {
     std::deque<std::function<void()>> Dropped;
     {
@@ -88,7 +88,7 @@ public:
 
 private:
   using Clock = std::chrono::steady_clock;
-  // What a thread that could not be started says of the next.
+  // After a thread couldn't be started, try no other for this long.
   static constexpr std::chrono::milliseconds RetryAfter{500};
   static constexpr std::chrono::milliseconds LookAfter{50};
 
@@ -110,7 +110,7 @@ private:
       return true;
     if (Clock::now() - LastRefused < RetryAfter)
       return false;
-    // Looking may take as long as starting some.
+    // Looking at the limits may take as long as starting some threads.
     if (Clock::now() - LastLook >= LookAfter) {
       LastLook = Clock::now();
       Seen = Left();
@@ -141,20 +141,20 @@ private:
       if (NumToEnd != 0 && NumLive > 1) {
         --NumToEnd;
         --NumLive;
-        return; // and is joined by stop()
+        return; // stop() joins it
       }
     }
   }
 
   const unsigned MaxThreads;
   const std::function<size_t()> Left;
-  std::mutex Mutex; // guards the rest
+  std::mutex Mutex; // guards the fields below
   std::condition_variable Changed;
   std::deque<std::function<void()>> Tasks;
   unsigned NumIdle = 0;
   unsigned NumLive = 0, NumToEnd = 0; // threads
   Clock::time_point LastRefused{}, LastLook{};
-  size_t Seen = 0; // Left(), less those that were started since
+  size_t Seen = 0; // Left(), less the threads started since
   bool Stopping = false;
   std::vector<std::thread> Threads; // also those that have ended
 };
