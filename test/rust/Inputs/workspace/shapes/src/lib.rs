@@ -1,4 +1,4 @@
-//! Shapes, and what can be measured of them.
+//! Shapes and their measures.
 
 pub mod measure;
 

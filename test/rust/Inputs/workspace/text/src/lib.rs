@@ -1,4 +1,4 @@
-//! What is said about shapes.
+//! Texts about shapes.
 
 use shapes::{measure, Shape};
 
