@@ -1,4 +1,4 @@
-//! Shapes and their measures.
+//! Shapes, and what can be measured of them.
 
 pub mod measure;
 

@@ -1,4 +1,4 @@
-//! Texts about shapes.
+//! What is said about shapes.
 
 use shapes::{measure, Shape};
 
