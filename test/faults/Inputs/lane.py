@@ -219,8 +219,8 @@ class Run:
         event = self.case["event"]
         if not event.endswith(": no space") or event == cases.SERVER_FULL:
             return None
-        # Of the pages that are needed, the case's number remains. A warm cache
-        # already has its pages.
+        # The disk gets room for the case's number of the pages that are needed.
+        # A warm cache already has its pages.
         pages = lambda contents: sum(-(-len(c) // 4096) for c in contents)
         there = 0
         if event.startswith("output"):
