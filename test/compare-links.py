@@ -6,19 +6,19 @@
   compare-links.py [options] <linker> <argument>...
 
 The current folder W holds the inputs. It is copied to W.run, where stock LLD
-links; what is there afterwards becomes W.stock. The same again with our linker
-and the local plugin gives W.ours. All run in a folder of the same name, so that
-a path in an output can't make a difference, and none sees another's files.
+links; the folder then becomes W.stock. Then our linker links with the local
+plugin, which gives W.ours. All links run in a folder of the same name, so that a
+path in an output makes no difference, and none sees another link's files.
 
-Then the exit codes, both output streams (also kept, as W.stock.out, W.stock.err
-and so on) and all files of the two folders have to be the same, names and bytes.
-A side file that nobody thought of is compared too.
+The exit codes, both output streams (also saved as W.stock.out, W.stock.err and so
+on) and all files of the two folders must be identical, names and bytes. Unexpected
+side files are therefore compared as well.
 
-With --process-too there is a link by processes of the local plugin's, as W.process,
-which has to be the same, too.
+With --process-too, another link runs jobs in processes of the local plugin. Its
+folder W.process must be identical as well.
 
-With --jobs there is one more link, through a plugin that counts, as W.counted:
-the files must be the same again, and the number of jobs the one expected.
+With --jobs, another link uses a plugin that counts jobs, as W.counted: the files
+must be identical, and the number of jobs must be the given one.
 
 <linker> is ld.lld, lld-link, ld64.lld or wasm-ld.
 """
@@ -32,7 +32,7 @@ import subprocess
 import sys
 
 
-# The note about jobs that no other machine or process can do.
+# The note about jobs that can't run on another machine or in another process.
 STAYS = (rb".*modules were compiled here, since (.*) cannot be expressed on a "
          rb"remote compiler's command line\n")
 
@@ -75,14 +75,14 @@ def parse_args():
 
 
 def our_options(opts, plugin, *args):
-    """The options that make our linker use a plugin, and nothing else."""
+    """Returns the options that make our linker use a plugin."""
     if opts.linker == "lld-link":
         spell = "/thinlto-dist-{}:{}".format
     else:
         spell = "--thinlto-dist-{}={}".format
-    # A cost history is a file that stock LLD doesn't have, and so are objects in a
-    # cache that other processes have made. Jobs are counted, and slow ones get
-    # duplicate attempts. Tests' modules are small, and are slimmed all the same.
+    # No cost history, since stock LLD doesn't have this file. A shared cache
+    # for objects of other processes, since stock LLD must find them. No
+    # duplicates: jobs are counted. Slim even the tests' small modules.
     elsewhere = plugin not in ("local", opts.counter) or "mode=process" in args
     # Without a ThinLTO module, a warning would be a difference.
     return [spell("plugin", plugin), spell("fallback", "none"),
@@ -94,7 +94,7 @@ def our_options(opts, plugin, *args):
 
 def copy_file(source, target):
     """Copies a file with its times. Caches are pruned by the time of the last
-    access, so the copying must not count as one."""
+    access, so copying must not change it."""
     times = os.stat(source)
     shutil.copyfile(source, target)
     shutil.copymode(source, target)
@@ -108,8 +108,8 @@ def run(work, side, program, args):
     shutil.rmtree(folder, ignore_errors=True)
     shutil.rmtree(work + "." + side, ignore_errors=True)
     shutil.copytree(work, folder, symlinks=True, copy_function=copy_file)
-    # The program's own path is in some messages and in PDB files; so both are
-    # called by the same name.
+    # The program's path is in some messages and in PDB files, so both get the
+    # same name.
     p = subprocess.run([os.path.basename(program)] + args, executable=program,
                        cwd=folder, stdin=subprocess.DEVNULL,
                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -143,7 +143,7 @@ def describe(side, a, b):
 
 
 def compare_files(work, side, unlike):
-    """Returns what is different between the files of W.stock and W.<side>."""
+    """Returns the differences between the files of W.stock and W.<side>."""
     differences = []
     theirs, mine = tree(work + ".stock"), tree(work + "." + side)
     for path in sorted(set(theirs) | set(mine)):
@@ -199,7 +199,7 @@ def main():
         compare("ours", our_program,
                 our_options(opts, opts.plugin, *opts.plugin_arg),
                 bool(opts.plugin_arg))
-        # A test that names a plugin or its arguments means just these.
+        # Not if the test names a plugin or its arguments.
         if opts.process_too and opts.plugin == "local" and not opts.plugin_arg:
             compare("process", our_program,
                     our_options(opts, opts.plugin, "mode=process"), True)

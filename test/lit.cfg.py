@@ -1,8 +1,8 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# What a test can use, besides LLVM's tools (of the LLVM that we are built with)
-# by their plain names:
+# Substitutions for all tests, in addition to LLVM's tools (of the LLVM that
+# dtlto is built with) under their plain names:
 #
 #   %clang %clangxx         stock clang
 #   %thin %thinxx           the same, compiling freestanding ThinLTO bitcode for
@@ -13,38 +13,38 @@
 #   %stock-ld.lld ...       stock LLD
 #   %same <linker> <args>   compare-links.py, ours with the local plugin
 #   %same-here <linker> <args>
-#                           the same, in the linker whatever `worker` says
+#                           the same, in the linker for any value of `worker`
 #   %plain <linker> <args>  compare-links.py, without our options
-#   %enter                  makes %t anew and goes there
-#   %prog                   the folder of a small program of six modules
+#   %enter                  creates an empty %t and changes to it
+#   %prog                   the folder of a small program with six modules
 #   %compile-prog           copies its objects: main.o alpha.o beta.o gamma.o, and
-#                           libd.a of delta.o and put.o
+#                           libd.a with delta.o and put.o
 #   %prog-inputs            those five files
-#   %program                makes %t and goes there, with those and `stock`, their
-#                           link by stock LLD
-#   %none                   the linker's option to compile nothing here instead
+#   %program                %enter, and copies those files and `stock`, the output
+#                           of stock LLD
+#   %none                   the linker's option for no local fallback
 #   %fields                 status/Inputs/fields.py, which checks JSON and prints
 #                           it as lines
-#   %assembly               the folder of seven modules, five of which are or import
-#                           assembly that reads the files `blob` and `words`
+#   %assembly               the folder of seven modules, five of which contain or
+#                           import assembly that reads the files `blob` and `words`
 #   %assembly-inputs        their objects
 #   %plugins                the folder of the test plugins
 #   %python                 Python 3, with the standard library alone
 #   %clang-name             stock clang's name in Debian, clang-19
-#   %llvm-version           LLVM's, 19.1.7
+#   %llvm-version           LLVM's version, 19.1.7
 #   %build                  our build tree
-#   %small <command>        runs it with a disk of 20 KiB in the folder `small`, which
-#                           has to be there, for it alone; feature small-disk
+#   %small <command>        runs a command with a private disk of 20 KiB mounted on
+#                           the existing folder `small`; feature small-disk
 #
 # Parameters (lit -D<name>=<value>):
 #
-#   linker=stock            stock LLD takes our part in %same and %plain. Finds
-#                           links that are not the same each time by themselves.
-#                           Without it, there is the feature `ours`.
-#   worker=1                dtlto-codegen runs the jobs of %same and of argv/,
-#                           in processes of the local plugin's. worker=also:
-#                           after the linker, or clang, did. worker=parts: argv/
-#                           splits modules, and compares with the linker's parts
+#   linker=stock            stock LLD replaces our linker in %same and %plain. Finds
+#                           links that are not reproducible by themselves. Without
+#                           it, the feature `ours` is available.
+#   worker=1                dtlto-codegen runs the jobs of %same and of argv/, in
+#                           processes of the local plugin. worker=also: as well as
+#                           the linker, or clang. worker=parts: argv/ splits
+#                           modules, and compares with the linker's own parts
 #   other-plugins=FOLDER    plugins of a build with another LLVM, for abi/
 
 import os
@@ -75,7 +75,7 @@ config.available_features.add("only-stock" if only_stock else "ours")
 
 config.environment["PATH"] = os.pathsep.join(
     [tools, config.environment["PATH"]])
-# Messages are compared: no colours, one language.
+# Messages are compared, so no colours and one language.
 config.environment["TERM"] = "dumb"
 config.environment["LC_ALL"] = "C.UTF-8"
 # For the daemons of distcc/, which find clang by its name.
@@ -83,11 +83,11 @@ config.llvm_major = config.llvm_version.split(".")[0]
 config.environment["DTLTO_TEST_CLANG"] = "/usr/bin/clang-" + config.llvm_major
 config.available_features.add("llvm-" + config.llvm_major)
 config.available_features.add(config.link_llvm + "-llvm")
-# What code generation learns, in a form that we know.
+# Code generation data in a format that dtlto supports.
 if int(config.llvm_major) >= 22:
     config.available_features.add("codegen-data")
-# Without a cost history: this is no folder, and never will be. A source that
-# was fetched before is in the user's own.
+# No cost history: this path can't become a folder. Downloaded sources are
+# cached in the user's own folder.
 users_cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
 config.environment["XDG_CACHE_HOME"] = os.path.join(
     config.test_source_root, "lit.cfg.py", "cache")
@@ -103,7 +103,7 @@ if config.sanitizers != [""]:
 if "thread" in config.sanitizers:
     config.available_features.add("tsan")
 
-# Without what else is installed, most tests being too short to read its paths.
+# Without site packages: most tests are too short to search their paths.
 python = config.python = sys.executable + " -S"
 compare = "{} {} --stock={} --ours={} --counter={}".format(
     python, os.path.join(config.test_source_root, "compare-links.py"), tools,
@@ -121,10 +121,11 @@ freestanding = (" --target=x86_64-linux-gnu -O2 -flto=thin -ffreestanding"
 
 
 def made_once(sources, archive, members, link):
-    """Compiles a folder's sources to ThinLTO bitcode, puts members into an archive
-    and links `stock`, for this run of lit: hundreds of tests begin with them.
-    Returns the commands that copy the objects, and all. Two runs at once may share
-    the build tree."""
+    """Compiles a folder's sources to ThinLTO bitcode, creates an archive of
+    members and links `stock`, once for this run of lit, because hundreds of
+    tests start with these files. Returns a command that copies the objects, and
+    one that copies `stock` as well. Two concurrent runs may share the build
+    tree."""
     folder = os.path.join(config.dtlto_obj_root, "test", "programs",
                           os.path.basename(sources))
     os.makedirs(folder, exist_ok=True)
@@ -149,7 +150,7 @@ prog = os.path.join(config.test_source_root, "Inputs", "prog")
 copy_objects, copy_all = made_once(prog, "libd.a", ["delta.o", "put.o"],
                                    ["-e", "start"] + prog_inputs.split())
 
-# lit takes the names as regular expressions, in this order and before its own
+# lit treats the names as regular expressions, in this order and before its own
 # %s and %t.
 config.substitutions += [
     (r"%users-cache\b", users_cache),
@@ -186,9 +187,9 @@ for linker in ("ld.lld", "lld-link", "ld64.lld", "wasm-ld"):
         ("%" + name, os.path.join(tools if only_stock else ours, linker)),
     ]
 
-# For tests of another program: that of argv/Inputs/bare, six modules, two of them
-# in libmore.a. %program makes it, %inputs are the linker's arguments for it, %bare
-# is its folder.
+# Substitutions for tests with the program of argv/Inputs/bare: six modules, two
+# of them in libmore.a. %program creates it, %inputs are the linker's arguments
+# for it, %bare is its folder.
 bare = os.path.join(config.test_source_root, "argv", "Inputs", "bare")
 bare_inputs = "-e entry main.o choose.o scramble.o wide.o libmore.a"
 config.bare_program = [
@@ -198,7 +199,7 @@ config.bare_program = [
     (r"%bare\b", bare),
 ]
 
-# What isn't built on each machine, and what a machine may not allow.
+# Features that not every build has, or that a machine may not allow.
 for feature, names in {
         "bench-plugins": ["bench/libdtlto_replay.so"],
         "distcc-plugin": ["lib/dtlto/libdtlto_distcc.so"],
@@ -210,8 +211,8 @@ for feature, names in {
     if all(os.path.exists(os.path.join(config.dtlto_obj_root, name))
            for name in names):
         config.available_features.add(feature)
-# Servers of the Remote Execution API (reapi/): Debian has them from sid on;
-# elsewhere, those of a chroot will do.
+# Servers of the Remote Execution API (reapi/). Debian has them since sid; on
+# other systems, a chroot with them is used.
 for name, words in {"buildbox": [], "justbuild": ["--just"]}.items():
     server = subprocess.run(
         [sys.executable, "-S", os.path.join(config.test_source_root, "reapi",
@@ -221,7 +222,7 @@ for name, words in {"buildbox": [], "justbuild": ["--just"]}.items():
         config.available_features.add(name)
         if server.stdout.strip() != "/":
             config.environment["DTLTO_BUILDBOX_ROOT"] = server.stdout.strip()
-# The network of a cluster (icecc/): root, or users may have namespaces.
+# The network of a cluster (icecc/) needs root, or user namespaces.
 unshare = ["unshare", "-n", "-m"]
 if os.geteuid() != 0:
     unshare += ["-U", "-c", "--keep-caps"]
@@ -243,7 +244,7 @@ config.substitutions.append(
     (r"%small\b", "{} sh -c '{} small && exec \"$@\"' sh".format(
         " ".join(unshare), " ".join(mount))))
 
-# Control groups with a limit of memory: who takes more is killed.
+# Control groups with a memory limit: a process that exceeds it is killed.
 if subprocess.run([sys.executable, "-S", os.path.join(
         config.test_source_root, "local", "Inputs", "limited.py"), "64",
         sys.executable, "-S", "-c", "b'x' * (256 << 20)"],
@@ -259,7 +260,7 @@ if shutil.which("bindfs") and subprocess.run(
         stderr=subprocess.DEVNULL).returncode == 0:
     config.available_features.add("bindfs")
 
-# LLD's own way to distribute ThinLTO.
+# LLD's own distribution of ThinLTO.
 if "--thinlto-distributor=" in subprocess.run(
         [os.path.join(tools, "ld.lld"), "--help"], stdout=subprocess.PIPE,
         universal_newlines=True).stdout:

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Runs a command where programs for arm64 run as this machine's own do.
+"""Runs a command in an environment where programs for arm64 run.
 
   arm64.py SYSROOT COMMAND...
   arm64.py SYSROOT --try
 
-qemu's user mode runs them, and finds their libraries in SYSROOT, which
-scripts/arm64-sysroot made. The kernel is told of it in a namespace of the
-command's own (Linux 6.7 or later), so the machine's settings stay as they are.
-Root isn't needed. With --try, exits with 0 if all of that is there, and else says
-what isn't.
+qemu's user mode runs them, with the libraries in SYSROOT, which
+scripts/arm64-sysroot creates. qemu is registered with the kernel in a namespace of
+the command's own (Linux 6.7 or later), so the machine's settings don't change.
+Root isn't needed. With --try, exits with 0 if all requirements are met; otherwise
+prints what is missing.
 """
 
 import ctypes
@@ -20,7 +20,7 @@ import sys
 
 CLONE_NEWNS, CLONE_NEWUSER = 0x00020000, 0x10000000
 BINFMT = "/proc/sys/fs/binfmt_misc"
-# The first bytes of an executable, a shared one too, and which bits of them count.
+# The first bytes of an executable or a shared library, and a mask for them.
 MAGIC = (r"\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00"
          r"\x02\x00\xb7\x00")
 MASK = (r"\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff"
@@ -33,14 +33,14 @@ def write(path, text):
 
 
 def enter():
-    """New namespaces for users and mounts, in which nobody is somebody else: as
-    root, daemons may change to their users."""
+    """Creates user and mount namespaces that map all users to themselves: as
+    root, daemons may change to their own users."""
     libc = ctypes.CDLL(None, use_errno=True)
     user, group = os.geteuid(), os.getegid()
     ready, go = os.pipe()
     child = os.fork()
     if child == 0:
-        # Who stays outside may say who is who inside.
+        # Only a process outside of the namespace may write its user map.
         try:
             os.close(go)
             if os.read(ready, 1) != b"x":
@@ -83,7 +83,8 @@ def main():
                  sysroot)
     try:
         enter()
-        # F: opened now, so that it is there in a chroot, too.
+        # F opens the interpreter now, so that it is available in a chroot as
+        # well.
         write(BINFMT + "/register",
               ":dtlto-arm64:M::%s:%s:%s:F" % (MAGIC, MASK, qemu))
     except OSError as error:

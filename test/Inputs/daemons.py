@@ -1,8 +1,8 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What distcc/Inputs/farm.py and icecc/Inputs/cluster.py share: daemons on this
-machine that run for as long as a command does, and are stopped with all that they
-started, by process id, however the command ended."""
+"""The common part of distcc/Inputs/farm.py and icecc/Inputs/cluster.py: daemons
+on this machine that run during a command. They are stopped by process id with
+all their child processes, however the command ended."""
 
 import contextlib
 import ctypes
@@ -15,7 +15,7 @@ import tempfile
 import threading
 import time
 
-# The end of a wait, in seconds. Nothing here takes long unless it is broken.
+# The limit for a wait, in seconds. A wait is short unless something is broken.
 STOP_LIMIT = 20
 
 
@@ -24,7 +24,7 @@ class Error(Exception):
 
 
 def session_members(session):
-    """The processes of a session, but for dead ones: pid -> name. None: of all
+    """Returns the living processes of a session: pid -> name. With None, of all
     sessions."""
     found = {}
     for entry in os.listdir("/proc"):
@@ -43,8 +43,8 @@ def session_members(session):
 
 
 def compilers(sessions, daemon):
-    """For each of the daemons' sessions, as a text of numbers, the names of its
-    processes that aren't the daemon's own."""
+    """Returns for each of the daemons' sessions, given as a string of numbers,
+    the names of its processes other than the daemon's own."""
     return [[name for name in session_members(int(session)).values()
              if name != daemon] for session in sessions.split()]
 
@@ -57,8 +57,8 @@ def kill(pid, number=signal.SIGKILL):
 
 
 def kill_session(session):
-    """Kills all processes of a session. Compilers have process groups of their
-    own, so the group would not be enough."""
+    """Kills all processes of a session. Killing the process group isn't enough,
+    since compilers have groups of their own."""
     end = time.monotonic() + STOP_LIMIT
     while True:
         members = session_members(session)
@@ -66,21 +66,22 @@ def kill_session(session):
             return
         if time.monotonic() > end:
             raise Error("can't stop the processes %s" % sorted(members))
-        # The leader first: it would start others again.
+        # The leader first; otherwise it would start others again.
         for pid in sorted(members, key=lambda pid: pid != session):
             kill(pid)
         time.sleep(0.005)
 
 
 def adopt_orphans():
-    """What our processes leave behind becomes ours, to be waited for; not each
-    container's first process does that."""
+    """Makes orphaned descendants our children, so that we can wait for them. A
+    container's first process doesn't always do that."""
     PR_SET_CHILD_SUBREAPER = 36
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def bury_orphans():
-    """Once nobody else waits for a child."""
+    """Reaps all remaining children. Call this when nothing else waits for a
+    child."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
@@ -89,7 +90,7 @@ def bury_orphans():
 
 
 class Guard:
-    """A process that cleans up if we are killed and can't."""
+    """A process that cleans up if we are killed."""
 
     def __init__(self, folder):
         read, self.write = os.pipe()
@@ -121,7 +122,8 @@ class Guard:
 
 
 class Interrupts:
-    """What a signal does: KeyboardInterrupt, or, while they are held, a note."""
+    """Turns a signal into KeyboardInterrupt or, while signals are held, records
+    it."""
 
     held = noted = False
 
@@ -134,7 +136,8 @@ class Interrupts:
     @classmethod
     @contextlib.contextmanager
     def hold(cls):
-        """So that nothing is started that isn't known then."""
+        """Delays signals, so that no process is started without being
+        recorded."""
         cls.held = True
         try:
             yield
@@ -143,14 +146,14 @@ class Interrupts:
 
     @classmethod
     def check(cls):
-        """After what was held."""
+        """Raises a delayed signal."""
         if cls.noted:
             cls.noted = False
             raise KeyboardInterrupt
 
 
 class Server:
-    """A process in a session of its own, with a log."""
+    """A process with its own session and log."""
 
     process = None
 
@@ -175,8 +178,8 @@ class Server:
 
 
 class Killer(threading.Thread):
-    """Waits for an event and kills its victim: strike() does so once it is time,
-    and then returns true."""
+    """Waits for an event and kills its victim: strike() returns true once it
+    has done so."""
 
     def __init__(self, event):
         super().__init__(daemon=True)
@@ -190,7 +193,8 @@ class Killer(threading.Thread):
 
 
 def add_options(parser, event, limit):
-    """Those of both scripts. `event` parses what --kill is given."""
+    """Adds the options that both scripts have. `event` parses the value of
+    --kill."""
     parser.add_argument("--jobs", type=int, default=2, metavar="K",
                         help="what each daemon runs at the same time")
     parser.add_argument("--env", action="append", default=[],
@@ -212,8 +216,8 @@ def add_options(parser, event, limit):
 
 
 def parse_args(parser, own):
-    """`own`: the words that the script was given."""
-    # Options of COMMAND are not ours.
+    """Splits a script's arguments `own` into its options and COMMAND."""
+    # Options of COMMAND are not the script's.
     if "--" not in own:
         parser.error("no -- before COMMAND")
     at = own.index("--")
@@ -225,7 +229,7 @@ def parse_args(parser, own):
 
 
 def run_command(command, env, limit, killers):
-    """Its exit code, as a shell has it."""
+    """Returns the command's exit code, as a shell does."""
     for killer in killers:
         killer.start()
     process = None
@@ -253,8 +257,8 @@ def run_command(command, env, limit, killers):
 
 
 def count_jobs(opts, counts):
-    """How many jobs each daemon did, from counts()."""
-    # The client has its answer before the daemon writes that to its log.
+    """Returns how many jobs each daemon did, from counts()."""
+    # The client gets its answer before the daemon writes the log.
     end = time.monotonic() + 5
     while opts.expect is not None and sum(counts()) < opts.expect and (
             time.monotonic() < end):
@@ -271,8 +275,9 @@ def check_jobs(opts, counts):
 
 
 def make_folder():
-    """As root, the daemons become another user, and must get there: not so in
-    the private folders that some programs give us for TMPDIR."""
+    """Creates a temporary folder that daemons can access. As root, they change
+    to another user, who has no access to the private TMPDIR that some programs
+    set."""
     parent = os.path.realpath(tempfile.gettempdir())
     if os.geteuid() == 0:
         path = parent
@@ -296,7 +301,7 @@ def ignore_signals():
 
 def main(name, run, stopped=lambda servers: None):
     """Calls run(folder, guard, started), which starts servers, adds them to the
-    list `started` and returns our exit code; then stops these."""
+    list `started` and returns the exit code. Then stops the servers."""
     for number in SIGNALS:
         signal.signal(number, Interrupts.come)
 

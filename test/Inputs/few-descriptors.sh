@@ -1,6 +1,7 @@
-# few-descriptors.sh COUNTS LINK...: runs the command with ever more file descriptors. Its
-# output is "stock", or there is none; no host is blamed; all is well in the end, and
-# before that there are links that have less than they want.
+# few-descriptors.sh COUNTS LINK...: runs the command with increasing limits on
+# file descriptors. The output is "stock", or there is none. No host is blamed.
+# The last link succeeds without a complaint, and some earlier ones have too few
+# descriptors.
 counts=$1
 shift
 few=0

@@ -1,6 +1,6 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A command that gets a signal in the middle of its work."""
+"""Runs a command and sends it a signal during its work."""
 
 import signal
 import subprocess
@@ -12,9 +12,9 @@ LIMIT = 60  # seconds, of each wait
 
 class Command:
     def __init__(self, words, state=lambda: ""):
-        """`state` is called for what to tell after a wait in vain."""
+        """`state` returns what to report after a wait that timed out."""
         self.state = state
-        # Whoever started us in the background had SIGINT ignored.
+        # If we were started in the background, SIGINT is ignored.
         self.process = subprocess.Popen(
             words,
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
@@ -32,7 +32,7 @@ class Command:
             time.sleep(0.02)
 
     def work_until(self, condition, what):
-        """The same, and it must not end before."""
+        """Like wait_for(), but fails if the command ends first."""
         self.wait_for(lambda: condition() or self.process.poll() is not None,
                       what)
         if self.process.poll() is not None:
@@ -40,8 +40,8 @@ class Command:
                       self.process.returncode)
 
     def interrupt(self, name, ends_by=None):
-        """Sends the signal (INT, KILL) to the command alone. Its exit code, which
-        says that it ended by that, or by `ends_by`."""
+        """Sends the signal (INT, KILL) to the command alone. Its exit code must
+        show that it ended by that signal, or by `ends_by`."""
         self.process.send_signal(getattr(signal, "SIG" + name))
         number = getattr(signal, "SIG" + (ends_by or name))
         try:

@@ -1,6 +1,6 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A relay between a link and a daemon, for networks that are slow."""
+"""A relay between a link and a daemon that simulates a slow network."""
 
 import socket
 import threading
@@ -12,7 +12,7 @@ def thread(function, *args):
 
 
 def serve(listener, handle):
-    """Has handle(client) called for each connection, on a thread of its own."""
+    """Calls handle(client) for each connection, on a new thread."""
     def accept():
         while True:
             thread(handle, listener.accept()[0])
@@ -20,8 +20,7 @@ def serve(listener, handle):
 
 
 def copy(source, to, change=lambda part: part):
-    """All that comes, until either side leaves; then neither has the other any
-    more."""
+    """Forwards all bytes until either side closes; then closes both."""
     try:
         while part := source.recv(1 << 16):
             to.sendall(change(part))
@@ -35,8 +34,8 @@ def copy(source, to, change=lambda part: part):
 
 
 class Dribble:
-    """Sends what comes to `to` a byte at a time, ten in a second, after the
-    first `quick` bytes."""
+    """Forwards the first `quick` bytes to `to` at once, and the rest one byte
+    at a time, ten a second."""
 
     def __init__(self, to, quick=0):
         self.to, self.quick = to, quick

@@ -1,8 +1,8 @@
 /* Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * The headers need nothing before them, and may be included twice. Compiled as
- * C and as C++. */
+ * The headers don't depend on earlier includes, and may be included twice.
+ * Compiled as C and as C++. */
 
 #include "dtlto/PluginAPI.h"
 #include "dtlto/ext/batch.h"

@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Is PluginAPI.h still compatible with a version that was released?
+"""Checks whether PluginAPI.h is compatible with a released version.
 
   check-baseline.py --include=FOLDER BASELINE     compares (abidiff)
   check-baseline.py --include=FOLDER --write=FILE writes a baseline (abidw)
 
 FOLDER has dtlto/PluginAPI.h. A baseline describes types.c, compiled with the
-header of the version in its name. A new minor may append fields to structs that
-begin with `size` (docs/ABI-CHANGELOG.md); any other word of abidiff is an error.
-abidiff 2.2 can't be told so itself: what it is asked to leave out when fields
-are appended, it leaves out always.
+header of the version in its name. A new minor version may append fields to structs
+that begin with `size` (docs/ABI-CHANGELOG.md); any other difference is an error.
+abidiff 2.2 can't express that: a suppression for appended fields always applies.
 """
 
 import argparse
@@ -20,18 +19,18 @@ import subprocess
 import sys
 import tempfile
 
-# A struct that has grown at its end, as abidiff tells it.
+# abidiff's report for a struct with fields appended at its end.
 GROWN = [re.compile(line) for line in (
     r"\[C\] 'function void use_dtlto_\w+\(dtlto_\w+\*\)' has some indirect "
     r"sub-type changes:",
     r"parameter 1 of type 'dtlto_\w+\*' has sub-type changes:",
     r"in pointed to type 'typedef dtlto_\w+':",
-    # These have no size, and so no way to grow.
+    # These structs have no size, and so can't grow.
     r"underlying type 'struct dtlto_(?!span\b|buffer\b|bundle_span\b)\w+' changed:",
     r"type size changed from \d+ to \d+ \(in bits\)",
     r"\d+ data member insertions?:",
     r"'[^']+', at offset (\d+) \(in bits\)",
-    # The same, seen by way of a function that a pointer to such a struct is given.
+    # The same for a function with a parameter that points to such a struct.
     r"type size hasn't changed",
     r"\d+ data member changes?(?: \(\d+ filtered\))?:",
     r"type of '(?:typedef )?\w+ \([^']*\)\* \w+' changed:",
@@ -52,7 +51,7 @@ def is_compatible(report):
             return False
         if line.startswith("type size changed"):
             size = int(line.split()[4])
-        # Not in a hole, and not before other fields.
+        # Not in padding, and not before other fields.
         if match and match.groups() and int(match[1]) < size:
             return False
     return True

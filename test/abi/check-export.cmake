@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# A plugin that is built as plugins should be, with all symbols hidden, exports
-# the entry and nothing else.
+# A plugin that is built with hidden visibility, as plugins should be, exports
+# only the entry.
 
 set(language c)
 if(COMPILER MATCHES "\\+\\+")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# PluginAPI.h includes <stdint.h> and nothing else; an extension's header includes
-# PluginAPI.h and nothing else.
+# PluginAPI.h includes only <stdint.h>, and an extension's header includes only
+# PluginAPI.h.
 
 function(check header expected)
   file(STRINGS "${header}" includes

@@ -1,7 +1,7 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The values of ABI 1: numbers and strings that both sides have compiled in. A
+// The values of ABI 1: numbers and strings that are compiled into both sides. A
 // released line never changes. C++, since C can't compare strings at compile
 // time.
 

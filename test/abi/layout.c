@@ -4,10 +4,10 @@
  * The layout of ABI 1 where pointers have 64 bits: each struct's size, each
  * field's offset and type, in the header's order. Compiled, never run.
  *
- * A new minor only appends lines here and raises sizes; a released FIELD line
- * never changes. Draft extensions are not here. See docs/ABI-CHANGELOG.md. The
- * test compiles with -Wpadded: there are no holes, so a field that is new in
- * the header and not here makes the struct's size differ. */
+ * A new minor version only appends lines and raises sizes; a released FIELD
+ * line never changes. Draft extensions are excluded. See docs/ABI-CHANGELOG.md.
+ * The test compiles with -Wpadded, so there is no padding: a field that is only
+ * in the header changes the struct's size. */
 
 #include "dtlto/ext/batch.h"
 #include "dtlto/ext/bundle.h"

@@ -1,9 +1,9 @@
 /* Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * What a vendor writes, in the common part of C and C++: the functions with the
- * header's signatures and the exported constant. A changed signature no longer
- * compiles. */
+ * A vendor's code in the common subset of C and C++: the functions with the
+ * header's signatures, and the exported constant. If a signature changes, this
+ * no longer compiles. */
 
 #include "dtlto/PluginAPI.h"
 

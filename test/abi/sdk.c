@@ -1,8 +1,8 @@
 /* Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * The SDK's header in C needs nothing before it, may be included twice, and
- * nobody hears of functions that aren't used. Compiled as C and as C++. */
+ * The SDK's C header doesn't depend on earlier includes and may be included
+ * twice. Unused functions cause no warning. Compiled as C and as C++. */
 
 #include "dtlto/sdk/RunJob.h"
 

@@ -1,7 +1,7 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The SDK's headers in C++, after others and twice.
+// The SDK's C++ headers, after others and twice.
 
 #include <string>
 

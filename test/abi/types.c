@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * A function for each type of the header, so that a library's debug info has
- * all of them: check-baseline.py compares that of several versions. */
+ * all of them. check-baseline.py compares that of several versions. */
 
 #include "dtlto/ext/batch.h"
 #include "dtlto/ext/bundle.h"

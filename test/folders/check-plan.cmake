@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Fails if a file below SOURCES includes more than the folder's own headers and
-# those of the standard library that only compute, or asks for the time.
+# the standard library's headers for pure computation, or reads a clock.
 
 set(allowed "algorithm|array|cassert|charconv|chrono|cmath|cstddef|cstdint|cstdlib")
 string(APPEND allowed "|functional|limits|map|optional|random|set|string|string_view")

@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Does what a guide says: writes the files and runs the commands of its fenced
-blocks, in their order, in one folder.
+"""Follows a guide: writes the files and runs the commands of its fenced blocks, in
+order, in one folder.
 
-What stands behind the language of a block says what it is:
+The text after the language of a block determines its use:
 
-    ```make make file=Makefile     a file, of the example "make"
+    ```make make file=Makefile     a file of the example "make"
     ```cpp file=main.cpp           a file of all examples
     ```sh make                     commands of the example "make"
-    ```sh                          commands of none: not run
+    ```sh                          commands of no example: not run
 
-With --checkout, the folder has links to all that is in that one, but to build
+With --checkout, the folder has links to everything in that checkout except build
 folders. The shell reads the file of --before first.
 
-With --jobs, each link through a plugin keeps its jobs in that folder, and it is
-an error if there are none: without its plugin, a link makes the same program.
+With --jobs, each link through a plugin saves its jobs in that folder. It is an error
+if there are none, because a link without its plugin gives the same program.
 """
 
 import argparse
@@ -67,7 +67,7 @@ def main():
             commands.append(text)
     if len(commands) == bool(args.before):
         sys.exit(f"{args.guide}: no commands of '{args.example}'")
-    # As a person does who looks at each command's exit code.
+    # -e: the script ends at the first command that fails.
     script = "set -euxo pipefail\n" + "".join(commands)
     environment = dict(os.environ, LC_ALL="C")
     for name in ("CC", "CXX", "CFLAGS", "CXXFLAGS", "LDFLAGS", "AR"):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""check-options.py LINKER DOCUMENT: whether the manual page or README DOCUMENT has
-an entry for each option of dtlto's in LINKER's help, and for no other. Entries of
-the README have the same values, too."""
+"""check-options.py LINKER DOCUMENT: checks that the manual page or README
+DOCUMENT has an entry for exactly the dtlto options in LINKER's help. Entries of
+the README must have the same values."""
 
 import re
 import subprocess
@@ -10,7 +10,8 @@ import sys
 
 
 def in_help(linker):
-    """The options and their values, as `thinlto-dist-fallback=local|none`."""
+    """Returns the options and their values, as
+    `thinlto-dist-fallback=local|none`."""
     text = subprocess.run([linker, "--help"], stdout=subprocess.PIPE,
                           check=True, universal_newlines=True).stdout
     return set(re.findall(r"^  --(thinlto-dist.*)", text.split("DTLTO OPTIONS")[1],
@@ -18,8 +19,8 @@ def in_help(linker):
 
 
 def in_document(text):
-    """The options that have an entry: an item of a list in mdoc, or the first
-    column of a table in Markdown."""
+    """Returns the options with an entry: an item of a list in mdoc, or the
+    first column of a table in Markdown."""
     return set(
         re.findall(r"^\.It Fl Fl (thinlto-\S+)", text, re.M) +
         [entry.replace("\\|", "|")

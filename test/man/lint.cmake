@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Fails if mandoc has anything to say about PAGE. Which other pages there are is
-# no matter of PAGE's, but of the machine's.
+# Fails if mandoc reports anything about PAGE. Messages about other pages depend
+# on the machine, and are ignored.
 execute_process(COMMAND "${MANDOC}" -T lint "${PAGE}"
   OUTPUT_VARIABLE said ERROR_QUIET)
 string(REGEX REPLACE
@@ -10,7 +10,7 @@ string(REGEX REPLACE
 if(NOT said STREQUAL "")
   message(FATAL_ERROR "${said}")
 endif()
-# A page that can't be read is no clean page.
+# A page that can't be read must fail.
 execute_process(COMMAND "${MANDOC}" "${PAGE}"
   OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
 string(LENGTH "${text}" length)

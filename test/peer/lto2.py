@@ -1,7 +1,8 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""lto2.py LINKER run ...: in the place of `llvm-lto2 run` in LLVM's tests of data of
-code generation, by a link for Mach-O with LINKER (ld64.lld) that exports all symbols.
+"""lto2.py LINKER run ...: replaces `llvm-lto2 run` in LLVM's tests of code
+generation data. Links for Mach-O with LINKER (ld64.lld) and exports all
+symbols.
 
 OUT.N is the object of task N, as with llvm-lto2."""
 
@@ -29,7 +30,7 @@ for word in words:
         inputs.append(word)
 
 def names_ios(path):
-    with open(path, "rb") as file:  # its triple is in the symbol table
+    with open(path, "rb") as file:  # the triple is in the symbol table
         return b"-ios" in file.read()
 
 

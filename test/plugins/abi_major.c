@@ -1,7 +1,8 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Of the next major of the ABI: nothing of it may be called.
+// A plugin of the next major version of the ABI: none of its functions may be
+// called.
 
 #include "common.h"
 

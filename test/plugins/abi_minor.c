@@ -1,7 +1,8 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Right, and of a later minor of the ABI: its structs have grown.
+// A correct plugin of a later minor version of the ABI, whose structs have
+// grown.
 
 #include "common.h"
 

@@ -1,7 +1,7 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Wrong: says that the plugin's struct ends before its functions.
+// Wrong: the plugin's struct ends before its functions.
 
 #include "common.h"
 

@@ -1,8 +1,8 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Wrong: never has room, and never says that it has; with room=1, says so each
-// time before the answer.
+// Wrong: always busy, and never announces room. With room=1, it announces room
+// each time before it answers BUSY.
 
 #include "common.h"
 

@@ -1,18 +1,16 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Right, and the judge of the jobs' command lines: runs each with a stock clang
-// in an empty folder that holds the job's inputs and nothing else, and compares
-// the object, byte for byte, with what in-process ThinLTO makes. A difference,
-// a file too many, or a word on stderr ends the job as a compiler error, which
-// fails the link.
+// Correct, and checks the jobs' command lines: runs each with a stock clang in
+// an empty folder that contains only the job's inputs, and compares the object,
+// byte for byte, with that of in-process ThinLTO. A difference, an extra file,
+// or output on stderr ends the job as a compiler error, which fails the link.
 //
 //   clang=PATH  the compiler; clang from PATH without it
-//   keep=DIR    a job that went wrong is kept there, in a folder of its id,
-//   with
+//   keep=DIR    a failed job is kept there, in a folder named by its id, with
 //               its command line (args.txt) and both objects
 //
-// At close() a note tells how many jobs there were and how many were identical.
+// At close(), a note has the number of jobs, and how many were identical.
 
 #include "common.h"
 
@@ -39,7 +37,7 @@ static void write_file(const char *folder, const char *name, const void *data,
     abort();
 }
 
-// A file's bytes and a NUL; null if there is no such file.
+// Returns a file's bytes and a NUL; null if there is no such file.
 static char *read_file(const char *path, uint64_t *size) {
   FILE *file = fopen(path, "rb");
   if (!file)
@@ -77,7 +75,7 @@ static int run_clang(const char *clang, const dtlto_job *job,
                      const char *folder, const char *log) {
   pid_t pid = fork();
   if (!pid) {
-    // Other threads may hold any lock: only what a signal handler may do.
+    // Other threads may hold any lock: only async-signal-safe calls.
     int fd = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     if (fd < 0 || dup2(fd, 1) < 0 || dup2(fd, 2) < 0 || chdir(folder))
       _exit(126);
@@ -101,7 +99,7 @@ static void save_args(const dtlto_job *job, const char *folder) {
   fclose(file);
 }
 
-// Returns null if clang made the same object, else what is wrong.
+// Returns null if clang made the same object, otherwise what is wrong.
 static const char *judge(dtlto_session *s, const dtlto_job *job,
                          const dtlto_buffer *wanted, const char *top,
                          char *text, size_t text_size) {

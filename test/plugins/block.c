@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Wrong: a call doesn't return: configure(), open(), submit(), cancel() or
-// load(), as `in=` says; or, with `ms=`, takes that long. No job is answered
-// before it is cancelled.
+// load(), as `in=` says. With `ms=`, it takes that long instead. No job is
+// answered before it is cancelled.
 
 #include "common.h"
 

@@ -1,17 +1,17 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Right: has room for `slots=` (1) jobs at a time, and says BUSY to any other.
-// At close() a note says how often, and how often the host tried again without
-// a reason: neither load_changed() nor job_done() had been called since.
+// Correct: accepts `slots=` (1) jobs at a time, and answers BUSY to all others.
+// At close(), a note has the number of BUSY answers, and how often the host
+// retried without a load_changed() or job_done() in between.
 
 #include "common.h"
 
 static struct {
   pthread_mutex_t lock;
   long accepted, running, most, busy, hasty;
-  int telling;     // threads that are about to tell the host of room
-  int turned_away; // said BUSY, and nobody has told the host of room since
+  int telling;     // threads that are about to announce room
+  int turned_away; // answered BUSY, and no room was announced since
 } The = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static int32_t submit(dtlto_session *s, const dtlto_job *job) {

@@ -1,8 +1,9 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the test plugins share: a correct asynchronous plugin with a queue and
-// worker threads. A test plugin replaces one step of it and ends with
+// The common part of the test plugins: a correct asynchronous plugin with a
+// queue and worker threads. A test plugin replaces one of its steps and ends
+// with
 //
 //   PLUGIN("name", DTLTO_JOB_..., .run = run)
 //
@@ -28,20 +29,20 @@
 
 #define MAX_THREADS 8
 
-// The steps that a plugin may replace; null means what the skeleton does.
+// The steps that a plugin may replace; null means the default.
 struct hooks {
   uint32_t threads; // worker threads; 0 means 1
-  // Before the threads start. Anything but DTLTO_OK is what open() returns.
+  // Before the threads start. If this fails, open() returns the error.
   int32_t (*open)(dtlto_session *s, const dtlto_session_params *params);
-  // Before a job is queued. Anything but DTLTO_OK is what submit() returns.
+  // Before a job is queued. If this fails, submit() returns the error.
   int32_t (*submit)(dtlto_session *s, const dtlto_job *job);
-  // On a worker thread: fills the result, which job_done() gets afterwards;
-  // with `size` 0 it doesn't, since run() called job_done() itself. Without
-  // this hook: local code generation.
+  // On a worker thread: fills the result, which is then passed to job_done().
+  // If `size` is 0, run() has called job_done() itself. Without this hook:
+  // local code generation.
   void (*run)(dtlto_session *s, const dtlto_job *job, dtlto_result *result);
   // On the worker thread, after job_done().
   void (*ran)(dtlto_session *s);
-  // Before the job_done() of a job that is never run, since it was cancelled.
+  // Before the job_done() of a job that never ran because it was cancelled.
   void (*dropped)(dtlto_session *s);
   // After the last thread has ended, before close() returns.
   void (*closed)(dtlto_session *s);
@@ -51,7 +52,7 @@ static const struct hooks hooks;
 // An accepted job, from submit() to job_done().
 struct task {
   const dtlto_job *job;
-  uint64_t id; // job->id, which must not be read any more after job_done()
+  uint64_t id; // job->id, which can't be read after job_done()
   int running;
   int cancelled;
   struct task *next;
@@ -63,13 +64,13 @@ struct dtlto_session {
   uint32_t num_args;
   uint32_t num_threads;
   pthread_t threads[MAX_THREADS];
-  pthread_mutex_t lock;  // guards what follows
-  pthread_cond_t change; // signalled when any of it changes
-  struct task *tasks;    // in the order of their submission
+  pthread_mutex_t lock;  // guards the members below
+  pthread_cond_t change; // signalled when any of them changes
+  struct task *tasks;    // in submission order
   int closing;
 };
 
-// The value of the plugin argument `key=value`, or null.
+// Returns the value of the plugin argument `key=value`, or null.
 static inline const char *argument(const dtlto_session *s, const char *key) {
   size_t n = strlen(key);
   for (uint32_t i = 0; i < s->num_args; ++i)
@@ -121,7 +122,7 @@ static inline void release(dtlto_buffer *buffer) {
   *buffer = (dtlto_buffer){NULL, 0, NULL, NULL};
 }
 
-// What a right plugin without other machines does: compiles in the linker.
+// A correct result without other machines: compiles in the linker.
 static inline void codegen(dtlto_session *s, const dtlto_job *job,
                            dtlto_result *result) {
   const dtlto_local_codegen *local =
@@ -142,7 +143,7 @@ static inline dtlto_result no_result(void) {
   return result;
 }
 
-// Takes a task out of the list; the lock is held.
+// Removes a task from the list; the lock is held.
 static inline void unlink_task(dtlto_session *s, struct task *task) {
   struct task **p = &s->tasks;
   while (*p != task)
@@ -307,7 +308,7 @@ static inline void common_configure(const dtlto_session_params *params,
   (void)config;
 }
 
-// What `key=` is in the arguments, or null.
+// Returns the value of `key=` in the arguments, or null.
 static inline const char *parameter(const dtlto_session_params *params,
                                     const char *key) {
   size_t n = strlen(key);

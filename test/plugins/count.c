@@ -1,14 +1,14 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Right: local code generation on `threads` = 2 threads, and an account of what
-// the host did. `log=FILE` gets one line for each event:
+// Correct: local code generation on `threads` = 2 threads, and a log of the
+// host's calls. `log=FILE` gets one line for each event:
 //
 //   open JOBS | submit ID COST NAME | done ID | release ID | close
 //
-// in the order in which they happen; `release` may come after `close`, since
-// objects live until the linker has read them. At close() a note sums up.
-// With `never=1` no job is answered before it is cancelled.
+// in the order in which they happen. `release` may come after `close`, since
+// objects live until the linker has read them. At close(), a note sums up. With
+// `never=1`, no job is answered before it is cancelled.
 
 #include "common.h"
 
@@ -58,7 +58,7 @@ static int32_t submit(dtlto_session *s, const dtlto_job *job) {
   return DTLTO_OK;
 }
 
-// The object as the host gets it: the original buffer in an envelope.
+// The object that the host gets: the original buffer in an envelope.
 struct envelope {
   dtlto_buffer object;
   uint64_t id;
@@ -70,7 +70,7 @@ static void open_envelope(void *owner, const void *data, uint64_t size) {
     line("wrong release %llu\n", (unsigned long long)envelope->id);
   line("release %llu\n", (unsigned long long)envelope->id);
   release(&envelope->object);
-  // Not freed: a second release is to be seen as one, not as a crash.
+  // Not freed, so that a second release is recorded and doesn't crash.
 }
 
 static void run(dtlto_session *s, const dtlto_job *job, dtlto_result *result) {

@@ -1,9 +1,9 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Wrong: job_done() is called from inside submit(). A host that holds a lock
-// around submit() must not stand still for it. With `of=last`, it is the
-// job_done() of the job before.
+// Wrong: calls job_done() from submit(). A host that holds a lock around
+// submit() must not deadlock. With `of=last`, it is the job_done() of the
+// previous job.
 
 #include "common.h"
 

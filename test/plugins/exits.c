@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Wrong: ends the linker's process. `in=open`, `in=submit`, `in=job` (on a
-// thread of its own), `in=close`: where; `code=N`: with which exit code (0);
-// `by=pipe`: by a SIGPIPE instead, with something that hangs in an exit(). With
-// EXITS_PIPE in the environment, LLVM's handler of that is gone. Or
-// `by=settings`: changes the working folder and the umask instead, or, with
-// `by=ignore`, what a SIGPIPE does. `by=child` ends only a child that it has
-// forked, and `by=print` writes to standard output.
+// thread of its own), `in=close`: where. `code=N`: the exit code (0).
+// `by=pipe`: by a SIGPIPE, with an atexit handler that hangs; with EXITS_PIPE
+// in the environment, LLVM's SIGPIPE handler is removed. `by=settings`: changes
+// the working folder and the umask instead. `by=ignore`: changes the handling
+// of SIGPIPE. `by=child`: ends only a forked child. `by=print`: writes to
+// standard output.
 
 #include "common.h"
 #include <signal.h>

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Each job ends with the status `as=` (17: infrastructure) and the message
-// `text=` (none), for the first `times=` jobs that bear a module's name (each).
-// After that local code generation gives the right object.
+// `text=` (none), for the first `times=` jobs with a module's name (each).
+// Later jobs succeed with local code generation.
 
 #include "common.h"
 
@@ -24,7 +24,7 @@ static long times_seen(const char *name) {
   return LONG_MAX;
 }
 
-// One worker thread: nothing to lock.
+// One worker thread, so no lock is needed.
 static void run(dtlto_session *s, const dtlto_job *job, dtlto_result *result) {
   if (times_seen(job->name) >= number(s, "times", LONG_MAX)) {
     codegen(s, job, result);

@@ -1,7 +1,7 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Wrong: each object is text. With `empty=1` it is nothing at all.
+// Wrong: each object is text. With `empty=1`, it is empty.
 
 #include "common.h"
 

@@ -1,14 +1,14 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Its DBS is gone before open() has returned: a thread of its own finds out and
-// says so, or with `thread=0` open() itself; and open() returns DTLTO_OK. Each
-// job that it is given all the same fails.
+// Gives up before open() returns, because its farm is lost: on another thread
+// or, with `thread=0`, in open() itself. open() returns DTLTO_OK nevertheless.
+// Each job that it is given afterwards fails.
 //
-// With `load=1`, not in open() but when it is asked for its load.
+// With `load=1`, it gives up when asked for its load, not in open().
 //
-// Or, with `job=any` or `job=failed`, wrong: it says so of each job, or of each
-// that doesn't compile.
+// With `job=any` or `job=failed`, it is wrong: it gives up for each job, or for
+// each that doesn't compile.
 
 #include "common.h"
 

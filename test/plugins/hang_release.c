@@ -1,7 +1,8 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Wrong: the objects are good, but the release() of the first doesn't return.
+// Wrong: the objects are right, but the release() of the first one doesn't
+// return.
 
 #include "common.h"
 

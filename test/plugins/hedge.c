@@ -1,10 +1,10 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Right: gives each job to a worker, `codegen=PROGRAM`, and compiles it in the
-// linker as well, in case the worker takes long; and then has the worker's
-// result, in its frame. With `how=copy` that is wrong: it is a copy of what the
-// linker made, which could be damaged unseen.
+// Correct: gives each job to a worker, `codegen=PROGRAM`, and compiles it in
+// the linker as well, in case the worker is slow. It then returns the worker's
+// result, in its frame. `how=copy` is wrong: it returns a copy of the linker's
+// object, in which damage would not be detected.
 
 #include "common.h"
 
@@ -24,7 +24,7 @@ static int work_out(dtlto_session *s, const dtlto_bundle_spans *bundle,
   char words[4096];
   FILE *worker = popen(command, "re");
   while (fread(words, 1, sizeof(words), worker))
-    ; // what the compiler has to say is nothing to us
+    ; // ignore the compiler's messages
   int good = pclose(worker) == 0 && written;
   unlink(name);
   strcpy(command, name);

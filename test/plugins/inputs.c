@@ -1,21 +1,21 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Right: local code generation, and a check of all that the ABI promises of a
-// job's inputs. A broken promise ends the job as a compiler error that says
-// which; at close() a note counts what was seen.
+// Correct: local code generation, and a check of all of the ABI's guarantees
+// for a job's inputs. A violation ends the job as a compiler error with a
+// description. At close(), a note has statistics.
 
 #include "common.h"
 
 struct module {
   char *path;
-  uint32_t role; // as an import, it may have other contents
+  uint32_t role; // an import may have other contents
   const void *data;
   uint64_t size;
   uint8_t digest[32];
 };
 
-// One worker thread: nothing to lock.
+// One worker thread, so no lock is needed.
 static struct module *Modules;
 static size_t NumModules, NumJobs, NumInputs;
 
@@ -32,7 +32,7 @@ static const char *check_path(const char *path) {
                 "._-+/@=,%~",
                 *p))
       return "path has a character that some file system doesn't take";
-  // A component that begins with two dots is suspect enough.
+  // A component that begins with two dots is suspicious enough.
   if (!strncmp(path, "..", 2) || strstr(path, "/..") || strstr(path, "//") ||
       !strncmp(path, "./", 2) || strstr(path, "/./"))
     return "path is not plain";

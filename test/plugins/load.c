@@ -1,9 +1,9 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Wrong, if the environment variable DTLTO_TEST_LOAD says so: doesn't let
-// itself be loaded. `hang` never returns from dlopen(), `crash` dies in it, and
-// a number ends the process with that exit code.
+// If the environment variable DTLTO_TEST_LOAD is set, the plugin fails while it
+// is loaded. `hang` never returns from dlopen(), `crash` crashes in it, and a
+// number ends the process with that exit code.
 
 #include "common.h"
 

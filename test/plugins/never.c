@@ -1,8 +1,8 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Wrong: jobs are accepted and never answered, until they are cancelled.
-// With `late=1` a cancelled job is answered after all, with its object.
+// Wrong: jobs are accepted and never answered until they are cancelled. With
+// `late=1`, a cancelled job is then answered with its object.
 
 #include "common.h"
 

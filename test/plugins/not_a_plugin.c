@@ -1,7 +1,7 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A shared library that has nothing to do with dtlto.
+// A shared library that isn't a plugin.
 
 int answer(void);
 int answer(void) { return 42; }

@@ -1,8 +1,8 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Right in its work, but what load() says makes no sense: each number is `n=`
-// (0), or it fails with the status `as=`.
+// Correct, except that load() returns nonsense: each number is `n=` (0), or it
+// fails with the status `as=`.
 
 #include "common.h"
 

@@ -1,20 +1,20 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Right in all sessions of its process but the one that `in=N` names: there
+// Correct in all sessions of its process except the one that `in=N` names:
 //
 //   wrong=open       open() fails
 //   wrong=gives-up   it gives up at its first job
 //   wrong=fails      the first attempt at each job fails
 //   wrong=straggler  the first job that runs never ends
 //   wrong=hang       no job ever ends
-//   wrong=garbage    each result is no object
-//   wrong=empty      results are those of modules that have nothing to tell
+//   wrong=garbage    no result is an object
+//   wrong=empty      results are those of modules without code generation data
 
 #include "common.h"
 
 static int num_sessions, is_wrong, has_straggler;
-static unsigned long long failed; // a bit for each job, by its number
+static unsigned long long failed; // a bit for each job, by its name
 
 static int is(dtlto_session *s, const char *what) {
   const char *wrong = argument(s, "wrong");
@@ -32,7 +32,7 @@ static int32_t opens(dtlto_session *s, const dtlto_session_params *params) {
   return DTLTO_ERROR_INFRASTRUCTURE;
 }
 
-// Jobs are tried again under other ids: their names tell them apart.
+// Retries have other ids, so jobs are identified by their names.
 static unsigned long long bit(const dtlto_job *job) {
   unsigned sum = 0;
   for (const char *c = job->name; *c; ++c)

@@ -1,8 +1,9 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A right plugin whose DBS is not there: open() says why and fails. `as=` is
-// the status (17: infrastructure); with `quiet=1` it fails without a word.
+// A correct plugin whose farm is unavailable: open() reports why and fails.
+// `as=` is the status (17: infrastructure). With `quiet=1`, it fails without a
+// message.
 
 #include "common.h"
 

@@ -1,13 +1,13 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Runs each job with `clang=PROGRAM` on two threads, as a vendor's plugin does;
-// and gets one thing wrong, if `how=` says which:
+// Runs each job with `clang=PROGRAM` on two threads, like a vendor's plugin,
+// and makes the mistake that `how=` names:
 //
-//   infrastructure  all failures are the machine's, also those of the compiler
-//   mute            the compiler's words are lost
-//   roles           inputs of roles that it doesn't know are left away
-//   output          the object is expected where it was at first, in out.o
+//   infrastructure  all failures are the machine's, including the compiler's
+//   mute            the compiler's messages are lost
+//   roles           inputs with unknown roles are left out
+//   output          the object is expected under its first name, out.o
 //   lines           the message of an infrastructure error has two lines
 //   name            ... begins with the plugin's name
 //   log-lines       a line of the log is two
@@ -72,7 +72,7 @@ static int is_over(void *context) {
   return over;
 }
 
-// One instruction of the object, at most, becomes another one.
+// Changes at most one instruction of the object.
 static void lie(dtlto_buffer *object) {
   unsigned char *bytes = (unsigned char *)object->data; // from malloc()
   for (uint64_t i = 0; i + 3 <= object->size; ++i)

@@ -1,18 +1,17 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A plugin on top of dtlto/sdk/Plugin.hpp, without threads of its own but one
-// for each job, that compiles in the linker. What `how=` says is done to the
-// wrapper, which has to make the best of it:
+// A plugin that uses dtlto/sdk/Plugin.hpp, with one thread for each job, and
+// compiles in the linker. `how=` is what the wrapper has to handle:
 //
-//   in-submit      jobs have their results inside of submit()
+//   in-submit      jobs get their results in submit()
 //   twice          each job has two results, of which the second is wrong
-//   late           jobs are kept for longer than the session
+//   late           jobs outlive the session
 //   drop           jobs are forgotten
 //   throw-submit   submit() throws
-//   throw-open     so does the constructor; throw-begin begin()
-//   throw-int      the constructor throws what is no std::exception
-//   throw-load     load() throws; throw-status status()
+//   throw-open     the constructor throws; throw-begin: begin() throws
+//   throw-int      the constructor throws something other than std::exception
+//   throw-load     load() throws; throw-status: status() throws
 
 #include "dtlto/sdk/Plugin.hpp"
 
@@ -38,7 +37,7 @@ public:
   ~Test() override {
     for (std::thread &T : Threads)
       T.join();
-    // Nobody hears this.
+    // This message is dropped.
     log(DTLTO_LOG_NOTE, "the session is over");
   }
 
@@ -93,7 +92,7 @@ private:
   std::string How;
   std::vector<std::thread> Threads;
   std::mutex Mutex;
-  // Longer than any session.
+  // Outlives any session.
   static inline std::vector<std::shared_ptr<Job>> Kept;
 };
 

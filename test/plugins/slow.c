@@ -1,8 +1,8 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Right, but each job takes `ms=` (1500) longer than it must. A running job
-// shows every 100 ms that it lives; with `silent=1` it doesn't.
+// Correct, but each job takes `ms=` (1500) longer than needed. A running job
+// reports its state every 100 ms; with `silent=1` it doesn't.
 
 #include "common.h"
 

@@ -1,8 +1,8 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Wrong: a result that says it is `size=` (4) bytes long: too short for its
-// status. With `claims`, one whose object is as large as no memory is.
+// Wrong: the result's `size` is `size=` (4), too short for its status. With
+// `claims`, the object's size exceeds any memory.
 
 #include "common.h"
 

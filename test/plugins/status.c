@@ -1,19 +1,19 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Tells of three workers, of which one is up. `how=` says what else it does:
+// Reports three workers, of which one is up. `how=` is what else it does:
 //
 //   out       none is up
-//   error     it can't be asked
+//   error     the query fails
 //   nameless  a worker has no name
-//   unsized   the struct of a worker has no size
-//   odd       a state that is not in the list, numbers that are too large, and
-//             texts that a terminal would take for commands
+//   unsized   a worker's struct has no size
+//   odd       an invalid state, numbers that are too large, and texts with
+//             terminal escapes
 //   hang      query() doesn't return after the first worker
 //   close     close() doesn't return
-//   slow      query() returns 2.5 s after it should have
-//   thread    it tells of the workers on another thread
-//   twice     it tells of them twice
+//   slow      query() returns 2.5 s after its limit
+//   thread    reports the workers on another thread
+//   twice     reports them twice
 
 #include "common.h"
 

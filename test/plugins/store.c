@@ -1,14 +1,14 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Has a store, in its own memory. `how=` says what it does wrong:
+// Has a store in its own memory. `how=` is its fault:
 //
-//   mixed     what was put last is there, whatever the key is
-//   long      gives more than is wanted
-//   borrowed  keeps no copy of what is put
-//   mute      takes nothing, and doesn't say why
-//   missing   what isn't there is an error
-//   unsized   says that its struct has no bytes
+//   mixed     get() returns the last entry, whatever the key is
+//   long      returns more bytes than requested
+//   borrowed  doesn't copy the bytes that are put
+//   mute      accepts nothing, and gives no reason
+//   missing   a missing entry is an error
+//   unsized   its struct has size 0
 
 #include "common.h"
 
@@ -47,7 +47,7 @@ static int32_t get(dtlto_session *s, const uint8_t *key, uint64_t max_bytes,
   pthread_mutex_lock(&mutex);
   struct entry *e = find(s, key);
   if (e && (e->size <= max_bytes || is(s, "long"))) {
-    bytes->data = e->data; // which stays until the process ends
+    bytes->data = e->data; // lives until the process ends
     bytes->size = e->size;
   }
   int32_t status =

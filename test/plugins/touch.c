@@ -1,7 +1,7 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Wrong with memory, in the one way that `how=` says:
+// Wrong uses of memory and locks. `how=` selects one:
 //
 //   job-late     reads the job after its job_done()
 //   write        writes to the bytes of the job's inputs; write-path: to a path
@@ -12,13 +12,13 @@
 //   twice        releases the bundle of each job twice
 //   room-late    waits for room for each job after its job_done()
 //   room-submit  waits for it in submit()
-//   number-job   tells a number of a job that it never had
-//   number-name  and one without a name
+//   number-job   reports a number for a job that it never had
+//   number-name  reports a number without a name
 //   host-late    reads the host after close()
 //   late-call    calls the host after close()
-//   release      takes a lock in the release() of its objects that it holds
-//                while it calls job_done(); the jobs that run take long
-//   locked       calls job_done() with the lock held that load() takes
+//   release      takes a lock in the release() of its objects while it holds it
+//                around job_done(); running jobs take long
+//   locked       calls job_done() while it holds a lock that load() takes
 
 #include "common.h"
 

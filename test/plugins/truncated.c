@@ -1,7 +1,7 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Wrong: the right object, but only the first `percent=` of it (50).
+// Wrong: returns only the first `percent=` (50) of the right object.
 
 #include "common.h"
 

@@ -1,7 +1,7 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Wrong: two results for each job. The first is right, the second is not.
+// Wrong: two results for each job. The first is right, the second is wrong.
 
 #include "common.h"
 

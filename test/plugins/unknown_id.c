@@ -1,9 +1,9 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Wrong: before each right answer an answer, and a state, for a job that does
-// not exist. With `only=1` the right answers are left out. Or, with `as=32`,
-// the right answers lack the upper half of their ids.
+// Wrong: before each right answer, sends an answer and a state for a job that
+// doesn't exist. With `only=1`, there are no right answers. With `as=32`, the
+// right answers lack the upper half of their ids.
 
 #include "common.h"
 

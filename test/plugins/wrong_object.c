@@ -1,15 +1,14 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Wrong: a well-formed file comes back, but not the one that was asked for.
-// `kind=` is one of the names below; `bitcode` is the job's own input.
+// Wrong: returns a well-formed file, but not the right one. `kind=` is one of
+// the names below; `bitcode` is the job's own input.
 
 #include "common.h"
 
 #include <elf.h>
 
-// An ELF file with an empty section table's worth of sections: the null section
-// and the section of the names.
+// Makes an ELF file with two sections: the null section and the section names.
 static void elf(dtlto_result *result, uint16_t type, uint16_t machine) {
   static const char Names[] = "\0.shstrtab";
   struct {

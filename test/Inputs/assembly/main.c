@@ -1,4 +1,4 @@
-// Imports `in_function`, and so must stay with it.
+// Imports `in_function`, and so must stay in the linker like that one.
 int at_file_scope(int x);
 int in_function(int x);
 int by_macro(int x);

@@ -1,4 +1,4 @@
-// Assembly that reads nothing.
+// Assembly that reads no file.
 int plain(int x) {
   __asm__("addl $3, %0" : "+r"(x));
   return x * 7;

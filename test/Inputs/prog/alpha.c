@@ -1,6 +1,6 @@
 #include "prog.h"
 
-// Not on Windows, where LLD takes this for a second definition.
+// Not on Windows, where LLD treats this as a second definition.
 #ifndef _WIN32
 void put(const char *text) __attribute__((weak));
 #endif

@@ -7,7 +7,7 @@ int gamma(int x) {
   return alpha(x) ^ delta(x + 1);
 }
 
-// Makes this the largest module: sorted by size, its job is the first.
+// Makes this the largest module, whose job is the first if sorted by size.
 void gamma_fill(int seed) {
   for (int i = 0; i < 64; ++i)
     table[i] = seed = seed * 1103515245 + 12345;

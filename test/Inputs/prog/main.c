@@ -2,6 +2,6 @@
 
 volatile int input = 3;
 
-// The entry point; nobody calls it. Not called main, which some targets add
-// things to.
+// The entry point, which is never called. Not named main, since some targets
+// add code to main.
 int start(void) { return alpha(input) + beta(input) + gamma(input); }

@@ -1,15 +1,15 @@
 // A small freestanding program, for every target that LLD links.
 //
 // Each module imports functions from others, with their promoted statics and
-// constants. The code also shows in which order a module imports: alpha.c
-// declares put() as weak and tests it, and the other modules don't. In main's
-// module, the first declaration that is imported decides whether the test
-// stays, and modules are imported in the order of their names.
+// constants. The code also depends on the order in which a module imports:
+// alpha.c declares put() as weak and tests it, and the other modules don't. In
+// main's module, the first imported declaration decides whether the test stays,
+// and modules are imported in the order of their names.
 
 #ifndef PROG_H
 #define PROG_H
 
-// What keeps the compiler from folding everything away.
+// Keeps the compiler from folding everything away.
 extern volatile int input;
 
 // Writes a string somewhere. Never inlined, so that the strings stay.

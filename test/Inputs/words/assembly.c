@@ -1,4 +1,4 @@
-// A warning of the assembler's; twice, in two functions.
+// A warning of the assembler in two functions.
 __attribute__((noinline)) int other(int x) {
   __asm__ volatile(".warning \"look here\"" : "+r"(x));
   return x;

@@ -2,8 +2,8 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# compile.sh CLANG: makes the objects of this folder in the working folder, of modules
-# that compilers warn of, each in a way of its own.
+# compile.sh CLANG: compiles this folder's modules in the working folder. Each
+# causes another kind of compiler warning.
 set -e
 folder=$(dirname "$0")
 compile() { # NAME OPTION...

@@ -1,4 +1,4 @@
-// Imports from imported.c, which is for another triple.
+// Imports from imported.c, which has another triple.
 int imported(int x);
 int start(int x) { return imported(x); }
 __attribute__((noinline)) int more(int x) { return x * x + imported(x); }

@@ -1,2 +1,3 @@
-// Compiled with -fshort-wchar: user.c, without, can't import from it.
+// Compiled with -fshort-wchar. user.c, compiled without it, can't import from
+// it.
 int imported(int x) { return 5 * x; }

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Makes the headers of a later minor of the ABI: each struct with a size has more
-fields at its end.
+"""Writes the headers of a later minor version of the ABI: each struct with a size
+has more fields at its end.
 
   grow.py INCLUDE OUTPUT
 
-INCLUDE and OUTPUT are folders with dtlto/PluginAPI.h in them."""
+INCLUDE and OUTPUT are folders with dtlto/PluginAPI.h."""
 
 import pathlib
 import re

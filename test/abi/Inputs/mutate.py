@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Makes changes to PluginAPI.h that are allowed, and others that aren't, and sees
-whether check-baseline.py tells them apart.
+"""Makes compatible and incompatible changes to PluginAPI.h, and checks whether
+check-baseline.py distinguishes them.
 
   mutate.py INCLUDE BASELINE
 
-INCLUDE is the folder of the header; copies of it are changed."""
+INCLUDE is the folder of the header. The changes are made in copies."""
 
 import os
 import re
@@ -14,22 +14,22 @@ import shutil
 import subprocess
 import sys
 
-# What is changed, what becomes of it, and whether that is compatible.
+# Old text, new text, and whether the change is compatible.
 CHANGES = [
     ("", "", True),
     ("  const char *avoid;\n", "  const char *avoid;\n  uint64_t later;\n", True),
     ("  const char *no_fallback;\n", "  const char *no_fallback;\n  int later;\n",
      True),
-    # A field in the middle, one less, another type, another order.
+    # A field in the middle, a removed field, another type, another order.
     ("  const char *triple;", "  const char *new; const char *triple;", False),
     ("  const char *worker;\n} dtlto_result;", "} dtlto_result;", False),
     ("  uint64_t cost;\n", "  double cost;\n", False),
     ("  uint32_t reserved; /* 0 */\n", "", False),
     ("  uint32_t num_inputs;\n  uint32_t num_args;",
      "  uint32_t num_args;\n  uint32_t num_inputs;", False),
-    # Structs without a size don't grow.
+    # Structs without a size can't grow.
     ("size);\n} dtlto_buffer;", "size);\n  void *later;\n} dtlto_buffer;", False),
-    # Other parameters, another result.
+    # Other parameters, another return type.
     ("(*cancel)(dtlto_session *session, uint64_t job)",
      "(*cancel)(dtlto_session *session, const dtlto_job *job)", False),
     ("  void (*close)(dtlto_session *session);",
@@ -42,7 +42,7 @@ def main():
     check = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..",
                          "check-baseline.py")
     with open(os.path.join(include, "dtlto", "PluginAPI.h")) as f:
-        # However clang-format aligns comments.
+        # Independent of clang-format's alignment of comments.
         header = re.sub(r"(?<=\S) +", " ", f.read())
     bad = 0
     for number, (old, new, compatible) in enumerate(CHANGES):

@@ -6,24 +6,24 @@ and the `argv` test plugin, which runs each job's command line with stock clang.
 
   identical.py [options] [<compiler flag>...] [--link [<linker flag>...]]...
 
-Each --link begins the flags of another link of the same objects; without one
-there is one link without flags. A link is right if its binary is the one of
-stock LLD, and the plugin found each object identical, and
+Each --link begins the flags of another link of the same objects; without --link
+there is one link without flags. A link is right if its output is identical to stock
+LLD's, the plugin found each object identical, and
 
-  - the plugin was given all jobs that the link has, or
-  - with --may-stay: the rest stayed here, and one message says why. Where
-    nothing stays, there must be no such message.
+  - the plugin was given all jobs of the link, or
+  - with --may-stay: the rest stayed in the linker, and one message has the reason.
+    If nothing stays, there must be no such message.
 
 Prints one line for each link: how many of its jobs were identical.
 
-With --way=worker, each job is run by dtlto-codegen instead, in a process of the
-local plugin's. Then the binary alone tells that all objects are identical.
---way=both links one way and then the other, with a line for each.
+With --way=worker, dtlto-codegen runs each job in a process of the local plugin.
+Then only the output shows that all objects are identical.
+--way=both links in both ways, with a line for each.
 
-With --way=parts, modules are split (--thinlto-dist-split), and what the local
-plugin's processes make is compared with what one thread of the linker makes of the
-same parts. If the program runs here, it prints and returns what the one does that
-stock LLD links.
+With --way=parts, modules are split (--thinlto-dist-split). The output of the local
+plugin's processes is compared with that of one thread of the linker for the same
+parts. If the program runs on this machine, its output and exit code must be those
+of stock LLD's program.
 """
 
 import argparse
@@ -34,9 +34,9 @@ import shutil
 import subprocess
 import sys
 
-# How our linker says that a remote clang has no option for something.
-# Instructions of a part: even short modules are split.
+# Instructions of a part, so few that even short modules are split.
 PART = 8
+# The linker's message if a remote clang has no option for something.
 STAYS = (r"modules were compiled here, since .+ cannot be "
          r"expressed on a remote compiler's command line")
 
@@ -88,7 +88,8 @@ def parse():
 
 
 def compile_all(opts, flags):
-    """Every second module but the first goes to an archive; returns the link's inputs."""
+    """Puts every second module except the first into an archive; returns the
+    link's inputs."""
     objects = []
     for source in sorted(glob.glob(opts.sources + "/*.c*")):
         compiler = "clang" if source.endswith(".c") else "clang++"
@@ -107,7 +108,7 @@ def link(opts, compile_flags, flags, inputs, way=None):
     """Returns exit code, messages and the output file's bytes. Without a way,
     stock LLD links."""
     folder = opts.ours if way else opts.tools
-    # The output's name is part of the output of -shared and of PDBs.
+    # -shared and PDBs contain the output's name.
     out = os.path.join(opts.work, "out")
     if os.path.exists(out):
         os.remove(out)
@@ -126,7 +127,7 @@ def link(opts, compile_flags, flags, inputs, way=None):
                     spell % ("plugin-arg", "clang=" + opts.tools + "/clang"),
                     spell % ("plugin-arg", "keep=" + opts.work + "/kept")]
         dist.append(spell % ("fallback", "none"))
-        # Jobs are counted, and a busy machine is slow.
+        # Jobs are counted, and a busy machine would start duplicates.
         dist.append(spell % ("duplicate", "0"))
         dist.append(spell % ("slim", opts.slim))
         if way in ("parts", "reference"):
@@ -150,7 +151,7 @@ def link(opts, compile_flags, flags, inputs, way=None):
 
 
 def check(opts, way, code, output, identical, num_modules):
-    # A plugin that got no job was not opened, and says nothing.
+    # A plugin without a job isn't opened, and prints nothing.
     m = re.search(r"(\d+) jobs, (\d+) identical", output)
     jobs, good = (int(m.group(1)), int(m.group(2))) if m else (0, 0)
     if way == "worker":
@@ -166,7 +167,7 @@ def check(opts, way, code, output, identical, num_modules):
              (jobs, num_modules), output)
     if jobs >= num_modules and stays:
         fail("all jobs were sent, but a message says otherwise", output)
-    # A bundle has words for what a command line hasn't.
+    # Bundles can express what a command line can't.
     if stays and (way == "worker" or not opts.may_stay):
         fail("%d of %d jobs were sent" % (jobs, num_modules), output)
     if len(stays) > 1:
@@ -176,7 +177,8 @@ def check(opts, way, code, output, identical, num_modules):
 
 
 def run_program(opts, flags):
-    """Exit code and output, or nothing if the program isn't one for this machine."""
+    """Returns exit code and output, or nothing if the program isn't for this
+    machine."""
     if opts.linker or "-shared" in flags or "-r" in flags:
         return None
     try:

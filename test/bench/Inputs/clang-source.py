@@ -1,7 +1,7 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""clang-source.py <folder>: makes that folder anew, with a `source` that is laid out
-as LLVM's own, of a clang and an LLD that only tell their version."""
+"""clang-source.py <folder>: recreates the folder with a `source` that is laid
+out like LLVM's, of a clang and an LLD that only print their version."""
 
 import shutil
 import sys

@@ -1,7 +1,7 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""lld-source.py <folder>: makes that folder anew, with a `source` that is laid out
-as LLVM's own, of an LLD that only tells its version."""
+"""lld-source.py <folder>: recreates the folder with a `source` that is laid out
+like LLVM's, of an LLD that only prints its version."""
 
 import shutil
 import sys
@@ -22,7 +22,7 @@ for folder in "ELF", "COFF", "MachO", "MinGW", "wasm", "Common":
     write(f"{folder}/CMakeLists.txt",
           f"add_lld_library(lld{folder}\n  {name}.cpp\n\n  LINK_COMPONENTS\n)\n")
     write(f"{folder}/{name}.cpp", f"int {name}() {{ return 1; }}\n")
-# This one has options.
+# The ELF port has options.
 write("ELF/Options.td", 'include "llvm/Option/OptParser.td"\n'
       'def version : Flag<["--"], "version">;\n')
 write("ELF/elf.cpp", "#define OPTION(...) + 1\n"

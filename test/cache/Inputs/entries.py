@@ -15,7 +15,7 @@ def entries(folder):
 
 have, stocks = entries(sys.argv[1]), entries(sys.argv[2])
 for name in have:
-    # LLVM's pruning looks at names of this form.
+    # LLVM's pruning considers names of this form.
     assert len(name) == len("llvmcache-") + 40, name
 same = sum(have[name] == stocks[name] for name in have if name in stocks)
 known = sum(bytes in stocks.values() for bytes in have.values())

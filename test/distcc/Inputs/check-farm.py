@@ -1,6 +1,7 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Runs farm.py with commands that end in many ways, and looks for what it left."""
+"""Runs farm.py with commands that end in many ways, and checks that it leaves
+nothing."""
 
 import os
 import signal
@@ -40,7 +41,7 @@ def check(name, options, command, code, number=None):
         sessions = [int(word) for word in f.read().split()]
     if len(sessions) != 2:
         sys.exit("%s: daemons: %s" % (name, sessions))
-    # At once, but for the guard's cleaning.
+    # At once, except for the guard's cleanup.
     wait_for(lambda: not any(farm.session_members(s) for s in sessions),
              name + ": daemons are left")
     wait_for(lambda: not os.listdir(os.environ["TMPDIR"]),

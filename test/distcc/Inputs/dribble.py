@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Links through a network that has ten bytes a second for replies.
+"""Links through a network that forwards replies at ten bytes a second.
 
   dribble.py PORT COMMAND...
 
-COMMAND has in DISTCC_HOSTS a name for the distccd at PORT, with a relay between.
-What a distccd says of its compiler's version passes at once.
+In DISTCC_HOSTS, COMMAND gets a name for a relay in front of the distccd at PORT.
+Answers to version queries are forwarded at once.
 """
 
 import os

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# A clang that fails at once, whatever it is to compile.
+# A clang that fails at once for every compile.
 case " $* " in
 *" @"*)
   echo "fatal error: no luck today" >&2

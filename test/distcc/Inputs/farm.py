@@ -5,20 +5,20 @@
 
   farm.py [options] N -- COMMAND...
 
-starts N daemons, each with a port, a log and a folder of its own, waits until
-each answers, runs COMMAND, and stops the daemons and all that they started, by
-process id, however COMMAND ended. Its exit code is COMMAND's. Root isn't needed;
-as root, the daemons change to their own user, as distccd does.
+Starts N daemons, each with its own port, log and folder, and waits until each
+answers. Runs COMMAND, and stops the daemons with all their child processes by
+process id, however COMMAND ended. The exit code is COMMAND's. Root isn't needed; as
+root, the daemons change to their own user, as distccd does.
 
-COMMAND gets DISTCC_HOSTS, DISTCC_DIR and HOME, and no other DISTCC_ variable of
-ours. In COMMAND and in --hosts, --env, --file and --daemon-arg these are
+COMMAND gets DISTCC_HOSTS, DISTCC_DIR and HOME, and no other DISTCC_ variable of the
+caller's. In COMMAND and in --hosts, --env, --file and --daemon-arg these are
 replaced:
 
   {port1} {port2} ...    the ports of the daemons
   {stats1} {stats2} ...  the ports of their statistics (with --stats)
   {mock1} {mock2} ...    the ports of the mocks (with --mock)
-  {closed}               a port that nobody listens on
-  {dir}                  a folder of our own: DISTCC_DIR
+  {closed}               a port where no process listens
+  {dir}                  DISTCC_DIR, a temporary folder
 
 and PORT1, MOCK1, FARM_DIR are set in the environment.
 
@@ -27,10 +27,10 @@ done <n> jobs, the victim is killed with SIGKILL, or frozen with SIGSTOP:
 
   daemon    that daemon with all its processes, compilers included
   all       all daemons
-  child     a process of the daemon that serves a job; the compiler stays
+  child     a process of the daemon that serves a job; the compiler keeps running
   compiler  the compilers of that daemon
-  frozen    that daemon with all its processes: they are stopped, and go on to
-            hold their connections
+  frozen    that daemon with all its processes: they are stopped, and keep their
+            connections open
 """
 
 import argparse
@@ -51,14 +51,14 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
 import daemons
 from daemons import Error, kill, kill_session, session_members
 
-# The end of a wait, in seconds. Nothing here takes long unless it is broken.
+# The limit for a wait, in seconds. A wait is short unless something is broken.
 START_LIMIT = 30
 
-# The linker's clang, by a name that Debian's distccd allows.
+# The linker's clang, under a name that Debian's distccd allows.
 CLANG = os.environ.get("DTLTO_TEST_CLANG", "/usr/bin/clang-19")
 
-# A daemon's compiler, if it isn't to be the plain one. Questions about its
-# version are answered at once.
+# A daemon's compiler if it isn't the plain one. Queries for its version are
+# answered at once.
 COMPILER = """#!/bin/sh
 for arg; do
   case $arg in @*)
@@ -68,14 +68,14 @@ done
 exec {clang} "$@"
 """
 
-# Compiles never end: the real clang waits for a response file that nobody
-# writes.
+# Compiles never end: the real clang waits for a response file that is never
+# written.
 GATED = """\
     : > {folder}/begun
     exec {clang} "$@" @{folder}/gate;;"""
 
-# Compiles wait until all servers have begun one: a client that leaves one out
-# never ends.
+# Compiles wait until all servers have begun one. If a client leaves a server
+# out, its link never ends.
 MEETING = """\
     : > {folder}/begun
     tries=0
@@ -87,7 +87,7 @@ MEETING = """\
 
 
 def parent_of(pid):
-    """0 if it has ended."""
+    """Returns a process's parent, 0 if the process has ended."""
     try:
         with open("/proc/%d/stat" % pid) as f:
             return int(f.read().rpartition(")")[2].split()[1])
@@ -111,9 +111,10 @@ def answers(listen, port):
 
 
 def as_own_user():
-    """How root starts a distccd. It would become its own user, who runs what is
-    built here. That user may not be allowed into a checkout in root's home, and so
-    is one who reads all files there."""
+    """Returns a command prefix for root to start a distccd. distccd would
+    change to its own user and run programs of the build tree. That user may
+    have no access to a checkout in root's home. The prefix starts distccd as
+    that user with the capability to read all files."""
     folders = [os.path.abspath(__file__)]
     while folders[-1] != os.path.dirname(folders[-1]):
         folders.append(os.path.dirname(folders[-1]))
@@ -143,11 +144,11 @@ class Daemon(daemons.Server):
         self.begun_file = os.path.join(self.folder, "begun")
         os.mkdir(self.folder)
         os.mkdir(self.temp)
-        # As root, the daemon becomes another user before it writes.
+        # As root, the daemon changes its user before it writes.
         os.chmod(self.folder, 0o1777)
         os.chmod(self.temp, 0o1777)
 
-        # Where Debian's clang is. A daemon finds its compiler in the PATH.
+        # The folder of Debian's clang. A daemon finds its compiler in the PATH.
         path = "/usr/local/bin:/usr/bin:/bin"
         self.env = {k: v for k, v in os.environ.items()
                     if not k.startswith("DISTCC")}
@@ -161,7 +162,7 @@ class Daemon(daemons.Server):
                 f.write(script)
             os.chmod(target, 0o755)
             path = bin_folder + ":" + path
-        # This one is taken as it is.
+        # Passed to the daemon unchanged.
         self.env.update(PATH=path, DISTCCD_PATH=path, TMPDIR=self.temp)
         if number in opts.no_compiler:
             path = "/nonexistent"
@@ -198,7 +199,7 @@ class Daemon(daemons.Server):
     def start(self, opts, guard):
         for _ in range(20):
             self.port = free_port(self.listen)
-            # distccd takes no port of its own choice, so a moment passes.
+            # distccd can't choose a port itself, so there is a short race.
             self.stats = self.port + 1 if opts.stats_above else (
                 free_port(self.listen) if opts.stats else 0)
             command = ["distccd", "--no-detach", "--daemon",
@@ -216,12 +217,13 @@ class Daemon(daemons.Server):
         raise Error("distccd doesn't start")
 
     def _wait(self):
-        """Returns false if it has ended: another took the port, probably."""
+        """Returns false if the daemon has ended, probably because another
+        process took the port."""
         end = time.monotonic() + START_LIMIT
         while time.monotonic() < end:
             if self.process.poll() is not None:
                 return False
-            # Somebody else could answer at the port as well.
+            # Another process could answer at the port as well.
             if "preforking daemon started" in self.read_log():
                 if answers(self.listen, self.port) and (
                         not self.stats or answers(self.listen, self.stats)):
@@ -230,12 +232,12 @@ class Daemon(daemons.Server):
         return False
 
     def jobs(self):
-        """The pids that began a job, in order, and how many jobs were done.
+        """Returns the pids that began a job, in order, and the number of done jobs.
 
-        Only a job's source has a name with an @, or is called job.c (with
-        dtlto-codegen as the compiler) or, of stock distcc (test/make), m.MODULE;
-        the rest are probes. distccd says OTHER of a job that makes no list of
-        its headers."""
+        A job's source has a name with an @, or is called job.c (with dtlto-codegen
+        as the compiler) or, for stock distcc (test/make), m.MODULE. All other
+        requests are probes. distccd logs OTHER for a job without a list of its
+        headers."""
         begun, done = [], 0
         serving = {}  # pid -> has its compiler ended?
         for line in self.read_log().splitlines():
@@ -256,20 +258,20 @@ class Daemon(daemons.Server):
         return begun, done
 
     def compilers(self):
-        """The compilers that it runs: pid -> name."""
+        """Returns the compilers that the daemon runs: pid -> name."""
         return {pid: name
                 for pid, name in session_members(self.process.pid).items()
                 if name != "distccd"}
 
 
 class Mock(daemons.Server):
-    """mock-distccd.py with these arguments."""
+    """Runs mock-distccd.py with these arguments."""
 
     def __init__(self, number, folder, args):
         self.number, self.folder = number, folder
         self.name = "mock %d" % number
         self.log = os.path.join(folder, "mock%d.log" % number)
-        # For daemons that wait for a job of ours.
+        # For daemons that wait for the mock's first job.
         with open(self.log, "w"):
             os.chmod(self.log, 0o644)
         self.command = [
@@ -280,7 +282,7 @@ class Mock(daemons.Server):
     def start(self, guard):
         self.spawn(guard, self.command, stdout=subprocess.PIPE,
                    env=dict(os.environ, TMPDIR=self.folder))
-        # The port, once it listens; or nothing, if it ends.
+        # The port, once the mock listens; empty if it ends.
         line = self.process.stdout.readline()
         if not line:
             raise Error("mock %d doesn't start" % self.number)
@@ -306,7 +308,7 @@ class Killer(daemons.Killer):
         begun, done = self.target.jobs()
         if (len(begun) if self.kind == "begun" else done) < self.count:
             return False
-        # Others may wait for a gated compiler to have begun.
+        # Other daemons may wait for a gated compiler to begin.
         if self.kind == "begun" and self.target.gated and (
                 not os.path.exists(self.target.begun_file)):
             return False
@@ -317,7 +319,7 @@ class Killer(daemons.Killer):
             freeze(self.target)
             return True
         if self.victim == "all":
-            # None takes what another leaves.
+            # Freeze all first, so that none takes the jobs of a killed one.
             for daemon in self.farm:
                 freeze(daemon)
             for daemon in self.farm:
@@ -325,7 +327,7 @@ class Killer(daemons.Killer):
             return True
         victims = list(self.target.compilers())
         if self.victim == "child":
-            # One that has a compiler, which can be left behind.
+            # Only a process with a compiler, which then remains.
             parents = [parent_of(pid) for pid in victims]
             victims = [pid for pid in parents if pid in begun][:1]
         for pid in victims:
@@ -334,7 +336,7 @@ class Killer(daemons.Killer):
 
 
 def numbered(text):
-    """<daemon>:<text>"""
+    """Parses <daemon>:<text>."""
     number, colon, rest = text.partition(":")
     if not colon or not number.isdigit():
         raise argparse.ArgumentTypeError("not <daemon>:<text>: " + text)
@@ -391,7 +393,7 @@ def parse_args(words):
 
 
 def start(opts, folder, guard, started):
-    """The daemons and the mocks, which are then in `started`, too."""
+    """Starts the daemons and the mocks, and adds them to `started`."""
     if opts.count and not shutil.which("distccd"):
         raise Error("there is no distccd; install Debian's distcc")
     farm = [Daemon(i + 1, folder, opts) for i in range(opts.count)]
@@ -411,11 +413,11 @@ def run(opts, folder, guard, started):
     home = os.path.join(folder, "home")
     os.mkdir(own)
     os.mkdir(home)
-    # For a distccd that somebody else starts, maybe as root.
+    # For a distccd that COMMAND starts, maybe as root.
     other = os.path.join(folder, "tmp")
     os.mkdir(other)
     os.chmod(other, 0o1777)
-    # Taken, but not listened on: a connection is refused.
+    # Bound, but not listening: connections are refused.
     closed = socket.socket()
     closed.bind(("127.0.0.1", 0))
     names = {"dir": own, "closed": closed.getsockname()[1]}

@@ -5,11 +5,11 @@
 
   flip.py PORT STOCK OUT -- COMMAND...
 
-COMMAND links to the file OUT with the hosts of DISTCC_HOSTS: four names of the
-distccd at PORT, with a relay between. Of the replies to jobs, the first has a
-flipped bit in its first byte, the second in its second, and so on. COMMAND runs
-until each offset of the longest reply has had its turn. Each time it has to
-succeed, and OUT has to be STOCK. Replies to other questions stay as they are.
+COMMAND links to the file OUT with the hosts of DISTCC_HOSTS: four names for relays
+in front of the distccd at PORT. Of the replies to jobs, the first has a flipped bit
+in its first byte, the second in its second, and so on. COMMAND runs until each
+offset of the longest reply has been changed. It has to succeed each time, and OUT
+has to equal STOCK. Replies to other requests aren't changed.
 """
 
 import filecmp
@@ -19,10 +19,10 @@ import subprocess
 import sys
 import threading
 
-HOSTS = 4  # as many as the plugin tries
+HOSTS = 4  # the number that the plugin tries
 
-# The end of one link, in seconds. The number of links follows from the replies'
-# length, so the test as a whole has a limit that no sane machine reaches.
+# The limit for one link, in seconds. The number of links depends on the
+# replies' length, so the test as a whole has a generous limit.
 LIMIT = 100
 
 
@@ -60,14 +60,14 @@ class Relay:
         request = bytearray()
 
         def forward(server):
-            """What the client sends, as it comes."""
+            """Forwards what the client sends."""
             try:
                 while part := client.recv(1 << 16):
                     request.extend(part)
                     server.sendall(part)
             except OSError:
                 pass
-            # The client is gone: so is its job.
+            # The client closed the connection, so its job ends.
             server.close()
 
         try:

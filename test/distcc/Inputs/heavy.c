@@ -1,4 +1,4 @@
-/* A module that takes half a second; MODULE tells one from another. */
+/* A module that takes half a second; MODULE makes its names unique. */
 #define NAME_(m, n) f_##m##_##n
 #define NAME(m, n) NAME_(m, n)
 #define F(n)                                                                   \

@@ -1,8 +1,8 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""interrupt.py <signal> <command>...: under farm.py; the daemons' compiles never
-end. Runs the command, waits until each daemon compiles, and sends the signal
-(INT, KILL). Succeeds if the command then ends without success, and the daemons'
+"""interrupt.py <signal> <command>...: under farm.py, whose daemons' compiles
+never end. Runs the command, waits until each daemon compiles, and sends the
+signal (INT, KILL). Succeeds if the command then fails, and the daemons'
 compilers end as well."""
 
 import os

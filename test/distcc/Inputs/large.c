@@ -1,4 +1,4 @@
-// A module that is as large as its file large.bin, and can't be made smaller.
+// A module as large as the file large.bin, which can't be compressed.
 const unsigned char large[] = {
 #embed "large.bin"
 };

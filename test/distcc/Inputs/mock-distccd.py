@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A server of distcc's protocol 3 that does wrong what it is told to.
+"""A server for distcc's protocol 3 that injects the requested faults.
 
   mock-distccd.py [options] [MODE...]
 
-Listens on a port of its own at 127.0.0.1, prints the port, and serves until it
-is killed. Without a mode, it compiles with a real clang, as a distccd does.
-Questions about the compiler's version are answered well, unless --probes is
-given; --times=N: only the first N jobs go wrong.
+Listens on a free port at 127.0.0.1, prints the port, and serves until it is
+killed. Without a mode, it compiles with a real clang, as a distccd does. Queries
+for the compiler's version are answered correctly, unless --probes is given. With
+--times=N, only the first N jobs go wrong.
 
-Modes; those that make sense together can be combined:
+Modes, which can be combined where that makes sense:
 
   half=N          close after N bytes of the request, but not before the end of
                   its command line
   silent          read the request, never answer
-  deaf            don't read after the command line; with --probes, nothing
+  deaf            don't read after the command line; with --probes, read nothing
   cut=N           close after N bytes of the reply; N < 0: before the last -N
   reset=N         the same, with a reset
   stop=N          stop after N bytes of the reply, and stay connected
@@ -32,11 +32,10 @@ Modes; those that make sense together can be combined:
 
   status=N        the compiler's wait status; no object unless N is 0
   stderr=TEXT stdout=TEXT
-                  the compiler's words
+                  the compiler's output
   no-object       an object of 0 bytes
   object=FILE     this object
-  other-object    the object of another module than the one asked for: of the
-                  last job
+  other-object    another module's object: that of the previous job
 """
 
 import argparse
@@ -54,8 +53,8 @@ import threading
 # Documentation/staging/lzo.rst).
 
 def lzo_number(value, bits):
-    """A count that has `bits` bits of the instruction, 0 in these meaning that
-    zeros worth 255 each and a last byte follow: those bytes."""
+    """Encodes a count in `bits` bits of the instruction. If these are 0, zeros
+    worth 255 each and a last byte follow. Returns those bytes."""
     value -= (1 << bits) - 1
     zeros = (value - 1) // 255
     return bytes(zeros) + bytes([value - 255 * zeros])
@@ -65,7 +64,7 @@ LZO_END = b"\x11\0\0"
 
 
 def lzo_literals(data):
-    """One run of literals at the beginning of a stream."""
+    """Encodes one run of literals at the beginning of a stream."""
     if len(data) <= 238:
         return bytes([17 + len(data)]) + data
     return b"\0" + lzo_number(len(data) - 3, 4) + data
@@ -76,9 +75,9 @@ def lzo_pack(data):
 
 
 def lzo_zeros(count):
-    """`count` zeros, at least 300, in about count / 255 bytes."""
-    # 4 literals, then one copy from a distance of 1: 001LLLLL, and a distance
-    # less one of 0 with no literals after.
+    """Encodes `count` zeros, at least 300, in about count / 255 bytes."""
+    # 4 literals, then one copy with distance 1: 001LLLLL, and a distance minus
+    # one of 0 with no literals after it.
     copied = count - 4
     return (lzo_literals(bytes(4)) + b"\x20" + lzo_number(copied - 2, 5) +
             b"\0\0" + LZO_END)
@@ -112,7 +111,7 @@ def lzo_unpack(data):
         out.extend(data[at:at + count])
         at += count
 
-    # How many literals came before: 0 to 3, or 4 for a long run.
+    # The number of preceding literals: 0 to 3, or 4 for a long run.
     before = 0
     if data[0] > 17:
         at = 1
@@ -181,7 +180,7 @@ class Closed(Exception):
 
 
 class Request:
-    """Reads a request: up to its command line, and the rest with rest()."""
+    """Reads a request up to its command line; rest() reads the remainder."""
 
     def __init__(self, connection):
         self.connection = connection
@@ -230,8 +229,8 @@ class Request:
         return "--version" in self.argv
 
     def compile(self, clang):
-        """Runs it as distccd does: in a fresh folder that stands for /. Returns
-        status, stderr, stdout and the object."""
+        """Runs the compiler as distccd does, in a new folder that represents /.
+        Returns status, stderr, stdout and the object."""
         with tempfile.TemporaryDirectory(prefix="dtlto-mock-") as root:
             for name, data in self.files:
                 path = os.path.join(root, name.lstrip("/"))
@@ -275,7 +274,7 @@ class Server:
         self.last = b""
 
     def modes_for(self, probe):
-        """What goes wrong with this connection."""
+        """Returns this connection's faults."""
         if probe and not self.opts.probes:
             return {}
         with self.lock:
@@ -313,7 +312,7 @@ class Server:
                 packed("DOTO", data) + modes.get("tail", "").encode())
 
     def stay(self, connection):
-        """Until the client goes."""
+        """Waits until the client disconnects."""
         while connection.recv(1 << 16):
             pass
 
@@ -360,7 +359,7 @@ class Server:
         except (Closed, OSError) as e:
             self.log.write("closed: %s\n" % e)
         except ValueError as e:
-            # The client's mistake; a test that looks at the log sees it.
+            # The client's mistake; tests check the log for it.
             self.log.write("wrong: %s\n" % e)
 
 

@@ -1,8 +1,8 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""monitor.py <linker> <args>...: under farm.py; the daemons' compiles never end.
-Runs the link until each daemon compiles, prints what distccmon-text says once
-that has four compiles, ends the link, and prints what it says then."""
+"""monitor.py <linker> <args>...: under farm.py, whose daemons' compiles never
+end. Runs the link until each daemon compiles. Prints distccmon-text's output
+once it shows four compiles, ends the link, and prints the output again."""
 
 import os
 import subprocess

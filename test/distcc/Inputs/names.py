@@ -1,6 +1,7 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Gives main.o, alpha.o, beta.o and gamma.o odd names, listed in names.rsp."""
+"""Renames main.o, alpha.o, beta.o and gamma.o to unusual names, listed in
+names.rsp."""
 
 import os
 
@@ -8,7 +9,8 @@ names = {
     "main.o": "a b/main.o",
     "alpha.o": "c++/lib;x$y/alpha.o",
     "beta.o": "it's/\"beta\".o",
-    # What distccd would take for a source file, an option or a response file.
+    # A name that distccd could take for a source file, an option or a response
+    # file.
     "gamma.o": "back\\slash/@gamma.c",
 }
 with open("names.rsp", "w") as f:

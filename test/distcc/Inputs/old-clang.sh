@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# A clang of another version; its objects would not be the same.
+# A clang of another version, whose objects would differ.
 clang=${DTLTO_TEST_CLANG:-/usr/bin/clang-19}
 for arg; do
   case $arg in

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Stands in for ssh: runs the command on this machine, which has a stock distccd.
+# Replaces ssh: runs the command on this machine, which has a stock distccd.
 # Its arguments: [-l user] host distccd --inetd --enable-tcp-insecure
 printf '%s\n' "$*" >>"$FARM_DIR/distcc/ssh.log"
 if [ "$1" = -l ]; then

@@ -1,6 +1,6 @@
-# two-links.sh COMMAND...: runs it twice, with -o one and -o two. The second begins
-# once daemon 1 compiles for the first, which is killed when the second has ended.
-# The exit code is the second's.
+# two-links.sh COMMAND...: runs the command twice, with -o one and -o two. The
+# second starts once daemon 1 compiles for the first. The first is killed when
+# the second has ended. The exit code is the second one's.
 "$@" -o one &
 first=$!
 until test -e "$FARM_DIR/daemon1/begun"; do

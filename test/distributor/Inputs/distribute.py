@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A distributor, as LLVM's documents describe one (llvm.org/docs/DTLTO.html):
-the last argument is the JSON file. Runs jobs on this machine, the first ones last.
+"""A distributor, as described in LLVM's documentation (llvm.org/docs/DTLTO.html):
+the last argument is the JSON file. Runs jobs on this machine, in reverse order.
 
-  --log=FILE        adds a line to it for each run: the number of jobs
-  --do=WHAT         with the jobs whose module's name has --to in it:
-    run             what they say
-    fail            ends with 3, after all others
-    nothing         makes no object, and ends with 0
-    half            makes half an object, and ends with 0
-    half-first      makes half an object, closes the file, then the rest
-    other           makes the object of another job
-    text            makes an object that is none
-    big             makes one of 1 GB
-    hang            waits for ever, after all others
+  --log=FILE        appends a line for each run: the number of jobs
+  --do=WHAT         for the jobs whose module's name contains the text of --to:
+    run             runs them normally
+    fail            exits with 3, after all others
+    nothing         writes no object, and exits with 0
+    half            writes half an object, and exits with 0
+    half-first      writes half an object, closes the file, then writes the rest
+    other           writes the object of another job
+    text            writes a text instead of an object
+    big             writes an object of 1 GB
+    hang            waits forever, after all others
     killed          kills itself, after all others
-    no-import       makes them without the modules that they import
-  --to=TEXT         all, without it
-  --once=FILE       only if this file isn't there, which is then made
+    no-import       compiles them without the modules that they import
+  --to=TEXT         default: all jobs
+  --once=FILE       only if this file doesn't exist; creates it
 """
 
 import argparse
@@ -35,7 +35,7 @@ def command(data, job):
 
 
 def validate(data):
-    """The schema, exactly."""
+    """Checks the exact schema."""
     assert sorted(data) == ["common", "jobs"]
     common = data["common"]
     assert sorted(common) == ["args", "inputs", "linker_output"]
@@ -117,7 +117,7 @@ def main():
             subprocess.run(command(data, job), check=True, cwd="alone")
             shutil.copy("alone/" + output, output)
     if chosen and what == "hang":
-        # Ended by a signal, and by that alone.
+        # Only a signal ends this.
         time.sleep(3600)
     if chosen and what == "killed":
         os.kill(os.getpid(), signal.SIGKILL)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""interrupt.py SIGNAL LINK...: sends the signal to a link whose distributor hangs.
-Its folder and its process have to go."""
+"""interrupt.py SIGNAL LINK...: sends the signal to a link whose distributor
+hangs. Its folder must be removed, and its process must end."""
 
 import os
 import sys
@@ -14,7 +14,7 @@ def folders():
 
 
 def programs():
-    """Processes that run in one of our folders."""
+    """Returns the processes that run in one of our folders."""
     found = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:

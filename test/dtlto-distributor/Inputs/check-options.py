@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""check-options.py LINKER DISTRIBUTOR: each option of the linker's help is in the
-distributor's help, or is refused by it."""
+"""check-options.py LINKER DISTRIBUTOR: each option of the linker's help is in
+the distributor's help, or the distributor refuses it."""
 
 import re
 import subprocess

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""compare.py [--some]: each file in want/ is here with the same bytes, and there is
-no other .native.o, and nothing temporary. --some: a run was killed, and each that is
-here has the same bytes."""
+"""compare.py [--some]: each file in want/ exists in this folder with the same
+bytes, and there is no other .native.o and no temporary file. --some: a run was
+killed; each existing file has the same bytes."""
 
 import os
 import sys

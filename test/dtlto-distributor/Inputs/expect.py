@@ -2,7 +2,8 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """expect.py COMPILER [ARGUMENT...]: compiles each module with a shard in this
-folder, as FILE.native.o, which debug info may name, and moves that to want/."""
+folder to FILE.native.o, a name that debug info may contain, and moves the file
+to want/."""
 
 import glob
 import os

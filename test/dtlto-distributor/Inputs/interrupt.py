@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""interrupt.py <signal> <command>...: the command runs slow-clang. Waits until it
-compiles, and sends the signal (INT, TERM, KILL). PARENT: it is run by another
-process, which is killed instead. Succeeds if the command then ends without success,
-its compilers end as well, and nothing is left in TMPDIR, if that is set."""
+"""interrupt.py <signal> <command>...: the command runs slow-clang. Waits until
+that compiles, and sends the signal (INT, TERM, KILL). PARENT: another process
+runs the command, and is killed instead. Succeeds if the command then fails, its
+compilers end as well, and nothing is left in TMPDIR, if that is set."""
 
 import glob
 import os
@@ -42,7 +42,7 @@ command.work_until(compilers, "no compilers")
 if as_parent or sys.argv[1] == "KILL":
     command.interrupt("KILL")
 else:
-    # It is told to end, and not by what.
+    # Whatever the signal is, the compiler gets SIGTERM.
     command.interrupt(sys.argv[1], ends_by="TERM")
 if as_parent:
     with open("child") as f:

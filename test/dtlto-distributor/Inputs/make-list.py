@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""make-list.py COMPILER [ARGUMENT...]: writes list.json, what LLD of LLVM 21 or
-later would write, of the index files in this folder."""
+"""make-list.py COMPILER [ARGUMENT...]: writes list.json as LLD of LLVM 21 or
+later would for the index files in this folder."""
 
 import glob
 import json

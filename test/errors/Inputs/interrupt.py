@@ -1,9 +1,8 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """interrupt.py <log> <command>...: runs the command, waits until the log has a
-line that begins with `submit`, and sends SIGINT. Succeeds if the command ends
-then without success, far sooner than the plugin would, which it must not do
-before."""
+line that begins with `submit`, and sends SIGINT. Succeeds if the command then
+fails, far sooner than the plugin would end. The command must not end before."""
 
 import os
 import sys

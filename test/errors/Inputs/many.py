@@ -1,6 +1,7 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes a program of N modules of different sizes into the current folder; f0
+"""Writes a program of N modules of different sizes into the current folder. f0
+calls all others.
 calls them all."""
 
 import sys

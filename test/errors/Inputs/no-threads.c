@@ -1,8 +1,8 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// To be preloaded: after $THREADS threads, none can be had, as where the number
-// of processes is limited.
+// For LD_PRELOAD: after $THREADS threads, pthread_create() fails, as if the
+// number of processes is limited.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>

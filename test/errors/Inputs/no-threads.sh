@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# no-threads.sh PLUGIN LINK...: with any number of threads that can be had, the link is
+# no-threads.sh PLUGIN LINK...: for each limit on threads, the output equals
+# `stock`, or the link fails with a message about too few threads.
 # as `stock`, or fails and says that there are too few.
 plugin=$1
 shift

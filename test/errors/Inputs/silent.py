@@ -4,8 +4,8 @@
 """silent.py [--end=SIGNAL] COMMAND...
 
 Runs COMMAND with $HOME in a file system whose server is stopped, so that it
-answers nothing. HOME in an argument is replaced by its path. With --end, sends
-the command SIGNAL after a second. Exits as the command does, with 99 if that
+doesn't answer. HOME in an argument is replaced by its path. With --end, sends
+the command SIGNAL after a second. Exits as the command does, or with 99 if that
 hasn't ended within 30 s."""
 
 import os

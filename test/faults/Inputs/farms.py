@@ -1,6 +1,6 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Stock daemons for runs of the campaign, and what happens to them."""
+"""Stock daemons for runs of the campaign, and their faults."""
 
 import os
 import shutil
@@ -23,7 +23,7 @@ from daemons import kill, kill_session, session_members
 
 CODEGEN_NAME = "dtlto-codegen"
 
-# A compiler that lies on one host.
+# A compiler that is faulty on one host.
 WRONG = """#!/bin/sh
 case $TMPDIR in {whose}) ;; *) exec {real} "$@" ;; esac
 case " $* " in
@@ -47,14 +47,15 @@ esac
 
 
 class NoGuard:
-    """All processes end with the name space."""
+    """No guard is needed: all processes end with the namespace."""
 
     def watch(self, session):
         pass
 
 
 def wait_until(condition, limit):
-    """Whether it came to pass."""
+    """Waits until condition() is true, at most `limit` seconds. Returns whether
+    it is."""
     end = time.monotonic() + limit
     while not condition():
         if time.monotonic() > end:
@@ -66,7 +67,7 @@ def wait_until(condition, limit):
 class Farm:
     """`hosts` are the machines that compile."""
 
-    key = None  # another farm with the same key is as good
+    key = None  # a farm with the same key can be reused
 
     def __init__(self):
         self.folder = daemons.make_folder()
@@ -95,7 +96,8 @@ class Farm:
                 kill(pid, number)
 
     def act(self, event, host):
-        """Has it happen. False if there was nothing that it could happen to."""
+        """Injects the process fault. Returns false if there was no such
+        process."""
         server = self.hosts[host]
         self.hurt = True
         if event == "daemon killed":
@@ -116,7 +118,7 @@ class Farm:
         return True
 
     def kill_child(self, server):
-        """A process of the daemon that serves a job."""
+        """Returns a process of the daemon that serves a job."""
         def serving():
             return {farm.parent_of(pid) for pid, name in session_members(
                 server.process.pid).items() if name != self.daemon} - {
@@ -196,19 +198,20 @@ class IceccFarm(Farm):
              str(cases.HOSTS), "--", "x"])
         self.scheduler, self.local, self.hosts, _ = cluster.start(
             opts, self.folder, NoGuard(), self.started)
-        # A node that was sent something wrong is not what it was.
+        # A node that was sent something wrong can't be reused.
         self.hurt = case["event"] in cases.WRONG
         self.ended = threading.Event()
         threading.Thread(target=self._wake, daemon=True).start()
 
     def _wake(self):
-        """A message may lie at the scheduler until something else happens."""
+        """Wakes the scheduler regularly: it may not look at a message until
+        something else happens."""
         while not self.ended.wait(0.25):
             scheduler.wake()
 
     @staticmethod
     def key_of(case):
-        """An environment is sent once."""
+        """Returns no key if the environment matters: it is sent only once."""
         return None if case["state"] == "environment" else case["plugin"]
 
     def act(self, event, host):
@@ -223,7 +226,8 @@ class IceccFarm(Farm):
         return super().act(event, host)
 
     def kill_child(self, server):
-        """An iceccd in the chroot runs the compiler: both are children, or one."""
+        """Returns the processes that serve a job: in a chroot, an iceccd runs
+        the compiler, so there may be one or two."""
         def children():
             return set(session_members(server.process.pid)) - {server.process.pid}
         if not wait_until(children, 0.3):
@@ -237,7 +241,7 @@ class IceccFarm(Farm):
         super().stop()
 
     def lacks_worker(self):
-        """Whether a node has to be sent it first."""
+        """Returns whether a node must be sent the environment first."""
         return not all(node.environments() for node in self.hosts)
 
     def temporary_files(self):

@@ -1,6 +1,6 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A fault: waits for its moment, and happens."""
+"""A fault, which waits for its moment."""
 
 import socket
 import struct
@@ -8,14 +8,14 @@ import threading
 
 import cases
 
-# The first line of a step in the linker's event log that begins a state.
+# For each state, the line in the linker's event log that begins it.
 LOGGED = {"queued": " Accepted ", "verifying": "  Verify ",
           "delivering": "  Deliver ", "close": "  Close"}
 END = "the link has ended\n"
 
 
 class Fault:
-    """`act` is called once, for what happens to processes."""
+    """`act` is called once to inject process faults."""
 
     def __init__(self, case, act):
         self.case, self.act = case, act
@@ -23,7 +23,7 @@ class Fault:
         self.lock = threading.Lock()
         self.count = 0
         self.reached = False
-        # From now on, to all connections.
+        # Whether the fault applies to all new connections.
         self.everywhere = False
         self.proxies = []
         self.seen = set()  # (state, host)
@@ -35,8 +35,8 @@ class Fault:
             scope == "once" and not self.is_network)
 
     def place(self, connection, state, direction):
-        """The offset in this state's bytes at which something may happen, or
-        None. Connections count once."""
+        """Returns the offset in this state's bytes at which something may
+        happen, or None. A connection is counted once."""
         self.seen.add((state, connection.host))
         if (state != self.state or self.everywhere or connection.counted or
                 connection.host is None or not (
@@ -48,7 +48,7 @@ class Fault:
         return None
 
     def reached_by(self, connection):
-        """A connection has come to that place."""
+        """Called when a connection reaches that offset."""
         with self.lock:
             connection.counted = True
             index = self.count
@@ -72,13 +72,13 @@ class Fault:
                     proxy.drop()
 
     def accepted(self, connection):
-        """A new one."""
+        """Called for a new connection."""
         if self.everywhere and self.in_scope(connection.host):
             connection.apply(self.event)
             self.reached = True
 
     def begin(self):
-        """It is time, says the linker's log."""
+        """Called when the linker's log shows the moment."""
         if not self.is_network:
             self.reached = True
             return self.act()
@@ -93,8 +93,8 @@ class Fault:
         self.reached = bool(found)
 
     def read_log(self, fifo):
-        """The linker writes each step before it is carried out. Until a line
-        END."""
+        """Reads the log until a line END. The linker writes each step before it
+        is carried out."""
         wanted = LOGGED.get(self.state)
         with open(fifo, errors="replace", closefd=False) as log:
             for line in log:
@@ -106,8 +106,8 @@ class Fault:
 
 
 class Names:
-    """The name server of the links: hosts' names lead to 127.0.0.1. The fault may
-    happen to its packets."""
+    """The name server of the links: hosts' names resolve to 127.0.0.1. The
+    fault may apply to its packets."""
 
     def __init__(self):
         self.socket = None
@@ -133,7 +133,7 @@ class Names:
 
     @staticmethod
     def _answer(query):
-        # Labels, an end, a type and a class.
+        # Skip labels, the terminator, type and class.
         end = query.index(b"\0", 12) + 5
         kind = struct.unpack(">H", query[end - 4:end - 2])[0]
         answers = kind == 1
@@ -163,7 +163,7 @@ class Names:
             at = case["offset"] % len(reply)
             return (reply[:at] + bytes([reply[at] ^ 1 << case["bit"]]) +
                     reply[at + 1:])
-        # A server's failure, half an answer, no name, and nothing at all.
+        # Half an answer, a server failure, no such name, or no answer.
         return {"cut": reply[:12 + case["offset"] % 12],
                 "reset": reply[:3] + b"\x83" + reply[4:],
                 "stall": None}[fault.event]

@@ -1,8 +1,8 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""lane.py FOLDER: runs cases, one after the other, in name spaces of its own: the
-processes, the network, the mounts and /tmp are nobody else's. So what is left behind
-is seen. Reads a case in JSON from each line, and writes a result."""
+"""lane.py FOLDER: runs cases one after the other in its own namespaces for
+processes, network, mounts and /tmp, so that everything that is left behind is
+detected. Reads a case in JSON from each line, and writes a result."""
 
 import json
 import os
@@ -20,7 +20,7 @@ import traceback
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-import farms  # which finds the parts of other tests
+import farms  # adds the folders of other tests to the path
 import cases
 import cluster
 import faults
@@ -30,17 +30,17 @@ import proxy
 from daemons import session_members
 from faults import Fault, Names
 
-# After its bound, a link has so long until it counts as one that hangs, in seconds.
+# Seconds after its bound at which a link counts as hanging.
 GRACE = 60
-# So long may a daemon take to notice that its client has left.
+# The time that a daemon may take to detect that its client has left.
 CLEANING = 30
-# What an error has to name: a host, a module, an option, what there is too little of,
-# or the plugin's call that hangs.
+# What an error has to name: a host, a module, an option, a scarce resource, or
+# the plugin's call that hangs.
 NAMED = re.compile(
     r"\w\(\) has not returned|host\d\.test|127\.0\.0\.1|node\d|local iceccd|"
     r"[\w/]\.o\b|--thinlto|DISTCC_|ICECC|No space|Too many open files|"
     r"Resource temporarily unavailable|no thread can be started")
-# What a link says that has too little.
+# The messages of a link that runs out of a resource.
 LACKS = {"few descriptors": "Too many open files",
          "few threads": "Resource temporarily unavailable|no thread can be started",
          "output: no space": "No space left", "cache: no space": "No space left"}
@@ -54,7 +54,7 @@ def mount(*words):
 class Lane:
     def __init__(self, folder):
         os.chmod(folder, 0o1777)
-        # Sources and builds there would be hidden.
+        # Our /tmp would hide sources and builds there.
         inside = any(str(path).startswith("/tmp/")
                      for path in (links.ROOT, links.BUILD))
         self.top = Path(folder if inside else "/tmp")
@@ -85,7 +85,7 @@ class Lane:
         self.programs = {name: links.Program(self.top / "programs", name)
                          for name in links.PROGRAMS}
         self.farm = None
-        # Of a user who has no other processes.
+        # A user without other processes.
         self.user = 100000 + int.from_bytes(os.urandom(3), "big")
 
     def farm_for(self, case):
@@ -128,7 +128,8 @@ class Run:
             self.fault.reached = False
 
     def environment(self):
-        """Of the link; and the proxies in front of the farm."""
+        """Returns the link's environment, and starts the proxies in front of
+        the farm."""
         env = dict(os.environ)
         if self.case["plugin"] != "icecc":
             ports = [proxy.Proxy(
@@ -153,7 +154,7 @@ class Run:
             s.connect(self.farm.local.socket)
             return s
         path = str(self.folder / "iceccd")
-        # What is said here is between host 0 and its user.
+        # The connection between host 0 and its user.
         proxy.Proxy(self.fault, 0, local, lambda: proxy.Local(
             lambda port: ports.get(port, port)), path)
         monitor = proxy.Proxy(self.fault, 0, self.connector(
@@ -200,8 +201,8 @@ class Run:
             "--thinlto-dist-plugin-arg=" + text for text in arguments]
 
     def limits(self):
-        """In the linker, before it begins: what it has too little of. None if
-        nothing."""
+        """Returns a function that limits a resource in the linker's process
+        before it starts, or None."""
         event, number = self.case["event"], self.case["number"]
         if event == "few descriptors":
             n = 4 + number // 4
@@ -218,8 +219,8 @@ class Run:
         event = self.case["event"]
         if not event.endswith(": no space") or event == cases.SERVER_FULL:
             return None
-        # Of the pages that are needed, as many are left as the case says; those of
-        # a warm cache are there.
+        # The disk gets room for the case's number of the pages that are needed.
+        # A warm cache already has its pages.
         pages = lambda contents: sum(-(-len(c) // 4096) for c in contents)
         there = 0
         if event.startswith("output"):
@@ -249,7 +250,7 @@ class Run:
             shutil.rmtree(folder)
 
     def bound(self, alone):
-        # What is compared is compiled here as well.
+        # Compared objects are compiled locally as well.
         return ((3 if self.case["verify"] else 2) * alone + 3 +
                 cases.allowance(self.case) +
                 (cases.ENVIRONMENT if self.sends_worker else 0))
@@ -309,7 +310,7 @@ class Run:
         log = self.folder / "log"
         os.mkfifo(log)
         os.chmod(log, 0o666)
-        # Both ends are open for as long as we want: the linker opens it twice.
+        # We keep both ends open: the linker opens the pipe twice.
         fifo = os.open(log, os.O_RDWR)
         reader = threading.Thread(target=self.fault.read_log, args=(fifo,))
         reader.start()
@@ -319,7 +320,7 @@ class Run:
             begin = time.monotonic()
 
             def begins():
-                # Whoever started us may have had them ignored.
+                # Our parent may ignore these signals.
                 for number in cases.SIGNALS:
                     signal.signal(getattr(signal, number), signal.SIG_DFL)
                 if limits:
@@ -345,7 +346,7 @@ class Run:
         return code, text, seconds, hangs
 
     def judge(self, code, text, limits):
-        """What the link came to."""
+        """Checks the outcome of the link."""
         case = self.case
         made = self.out.exists()
         if made:
@@ -357,11 +358,11 @@ class Run:
         if code == 0:
             self.problems.append("another output" if made else "no output")
             return "wrong"
-        # A signal's work may have been done.
+        # If the signal arrives late, the work may be done.
         if made and not (case["event"] in cases.SIGNALS and same):
             self.problems.append("the output of a link that failed")
         if case["event"] in cases.SIGNALS and self.fault.reached:
-            # As stock LLD: SIGPIPE has an exit code of LLVM's.
+            # Like stock LLD: for SIGPIPE, LLVM has an exit code of its own.
             number = getattr(signal, case["event"])
             if code not in (-number, 128 + number, 74 if number == 13 else None):
                 self.problems.append("exit code %d" % code)
@@ -380,7 +381,8 @@ class Run:
         return "failed"
 
     def as_stock(self, code, limits):
-        """Whether stock LLD ends by that signal, too, for want of the same."""
+        """Returns whether stock LLD dies by that signal as well, if it has as
+        few resources."""
         try:
             self.program.link_alone(
                 self.out, self.cache, preexec_fn=limits, stdout=subprocess.DEVNULL,
@@ -404,7 +406,8 @@ class Run:
                     self.problems.append("cache: %s is wrong" % name)
             elif not (self.case["event"] in cases.CLIENT and
                       re.fullmatch(r"Thin-\w+\.tmp\.o", name)):
-                # That one LLVM leaves if it ends just when a thread makes it.
+                # LLVM leaves this file if it ends just when a thread creates
+                # it.
                 self.problems.append("cache: %s" % name)
 
     def check_left(self, processes, files, code):
@@ -422,13 +425,13 @@ class Run:
         open_ones = lambda: sum(len(p.connections()) for p in self.fault.proxies)
         if not farms.wait_until(lambda: not open_ones(), CLEANING):
             self.problems.append("%d connections are left" % open_ones())
-        # Daemons that were hurt can't clean up.
+        # Damaged daemons can't clean up.
         if not self.farm.hurt:
             if not farms.wait_until(lambda: not self.farm.compilers(), CLEANING):
                 self.problems.append("compilers are left")
-            # If the linker ends, or leaves a host that is silent, distccd ends its
-            # compilers, and clang leaves what it has created just before its signal
-            # handler knew of it.
+            # If the linker ends, or closes the connection to a silent host,
+            # distccd kills its compilers. clang leaves files that it created
+            # just before its signal handler knew of them.
             unknown = lambda: [
                 name for name in self.farm.temporary_files()
                 if not re.fullmatch(r"distccd_\w+-\w{8}\.o\.tmp", name)]
@@ -440,7 +443,8 @@ class Run:
         if "out.dtlto-verify" in left and "differ" in self.said():
             left.remove("out.dtlto-verify")
         state = self.folder / "distcc/state"
-        # A link that is killed, or ends by LLVM's fatal error, leaves some behind.
+        # A link that is killed, or that ends by LLVM's fatal error, leaves
+        # files.
         if state.exists() and code >= 0 and self.case["event"] not in cases.CLIENT:
             left |= set(os.listdir(state))
         if left:
@@ -453,7 +457,7 @@ class Run:
 def main():
     lane = Lane(sys.argv[1])
     results = os.fdopen(os.dup(1), "w")
-    # Nothing that a part of it may print is a result.
+    # Nothing that other code prints must look like a result.
     os.dup2(2, 1)
     for line in sys.stdin:
         case = json.loads(line)

@@ -1,6 +1,6 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The programs that are linked, and what stock LLD makes of them."""
+"""The programs that are linked, and stock LLD's outputs for them."""
 
 import os
 import shutil
@@ -19,7 +19,7 @@ STATIC_CODEGEN = BUILD / "lib/dtlto/dtlto-codegen-static"
 FLAGS = ["--target=x86_64-linux-gnu", "-O2", "-flto=thin", "-ffreestanding",
          "-nostdinc", "-c"]
 
-# A module that takes a tenth of a second.
+# A module that takes 0.1 s to compile.
 LARGE = "".join("""
 int f_%%(module)s_%d(int *p, int x) {
   for (int i = 0; i < x; ++i)
@@ -42,7 +42,7 @@ def run(*words, **more):
 
 
 class Program:
-    """In a folder of its own."""
+    """Creates and links the program in a folder of its own."""
 
     def __init__(self, folder, name):
         self.folder = folder = Path(folder) / name
@@ -72,21 +72,21 @@ class Program:
             run(LLVM / "bin/llvm-ar", "rcs", "libd.a", "delta.o", "put.o",
                 cwd=self.folder)
         self.link_alone(self.folder / "stock", self.folder / "cache.stock")
-        # Another process has made these objects.
+        # The cache's objects were made by another process.
         run(OURS, *self.inputs, "-o", "ours", "--thinlto-cache-dir=cache.ours",
             "--thinlto-dist-plugin=local", "--thinlto-dist-plugin-arg=mode=process",
             "--thinlto-dist-costs=off", cwd=self.folder)
         (self.folder / "ours").unlink()
 
     def link_alone(self, out, cache, **more):
-        """By stock LLD. Seconds."""
+        """Links with stock LLD. Returns the seconds it took."""
         begin = time.monotonic()
         run(STOCK, *self.inputs, "-o", out, "--thinlto-cache-dir=%s" % cache,
             cwd=self.folder, **more)
         return time.monotonic() - begin
 
     def fill(self, cache, case):
-        """A cache as the case wants it before the link."""
+        """Prepares a cache as the case requires."""
         cache.mkdir(parents=True)
         if case["cache"] != "warm":
             return
@@ -106,7 +106,7 @@ def prepare(folder):
 
 
 def prepare_workers(folder):
-    """What icecream's nodes are sent where they are to go wrong."""
+    """Creates the environments for icecream's nodes that are faulty."""
     folder = Path(folder)
     clang = [LLVM / "bin/clang", "-O1", "-static"]
     inputs = ROOT / "test/icecc/Inputs"
@@ -116,8 +116,8 @@ def prepare_workers(folder):
         (tree / "usr/bin").mkdir(parents=True)
         (tree / "bin").mkdir()
         run(*clang, *flags, inputs / "flipper.c", "-o", tree / "usr/bin/clang")
-        # A hard link would change the inode's time, by which a link that runs
-        # beside this one knows the worker.
+        # A hard link would change the inode's ctime, by which a concurrent link
+        # recognizes the worker.
         shutil.copy(STATIC_CODEGEN, tree / "usr/bin/codegen")
         for link in "gcc", "g++", "as":
             (tree / "usr/bin" / link).symlink_to("clang")

@@ -1,7 +1,7 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A proxy between a link and a daemon. By what passes it knows how far a job is, and
-asks a fault (faults.py) at each byte whether it is to happen now."""
+"""A proxy between a link and a daemon. It follows the protocol to know how far
+a job is, and asks a fault (faults.py) at each byte whether to inject it now."""
 
 import ctypes
 import math
@@ -19,12 +19,12 @@ for folder in "Inputs", "icecc/Inputs":
 import relay
 from grants import HANDSHAKE, Grants
 
-# What a protocol says of a part of a stream: a list of (state, bytes). No bytes: a
-# moment, at which that state begins.
+# A protocol returns for a piece of a stream a list of (state, bytes). Zero
+# bytes mark the moment at which that state begins.
 
 
 class Distcc:
-    """A connection has one request, and its answer."""
+    """distcc's protocol: a connection has one request and its answer."""
 
     WITH_BYTES = b"ARGV", b"CDIR", b"NAME", b"FILE"
 
@@ -32,12 +32,12 @@ class Distcc:
         self.kind = None  # "probe", or "sending" for a job
         self.token = b""
         self.skip = 0  # bytes until the next token
-        self.files = None  # that are missing
+        self.files = None  # the number of files still to come
         self.complete = False
 
     def out(self, part):
         if self.kind is None:
-            # That question comes in one piece.
+            # The query arrives in one piece.
             self.kind = "probe" if b"--version" in part[:1000] else "sending"
         found = [(self.kind, part)]
         if self.kind == "sending" and not self.complete:
@@ -73,7 +73,8 @@ class Distcc:
 
 
 class Messages:
-    """libicecc's: numbers for a handshake, then messages with their lengths."""
+    """libicecc's protocol: numbers for a handshake, then messages with their
+    lengths."""
 
     END, COMPILE_FILE, COMPILE_RESULT = b"C", b"I", b"K"
     TRANSFER_ENV, VERIFY_RESULT = b"X", b"^"
@@ -106,7 +107,7 @@ class Messages:
                     self.state = "compiling"
                     found.append((self.state, b""))
             else:
-                # Length and kind are kept together, for the state that begins.
+                # Length and kind are kept together for the state that begins.
                 n = 8 - len(self.head)
                 self.head, part = self.head + part[:n], part[n:]
                 if len(self.head) == 8:
@@ -119,7 +120,8 @@ class Messages:
 
 
 class Node:
-    """A node's protocol: a handshake, maybe an environment, and maybe a job."""
+    """A node's protocol: a handshake, optionally an environment, and optionally
+    a job."""
 
     def __init__(self):
         def going(messages, kind):
@@ -136,8 +138,8 @@ class Node:
 
 
 class Local:
-    """The iceccd here grants nodes. `port_of` gives for a node's port that of its
-    proxy."""
+    """The local iceccd, which grants nodes. `port_of` maps a node's port to
+    that of its proxy."""
 
     def __init__(self, port_of):
         grants = Grants(port_of)
@@ -147,14 +149,14 @@ class Local:
 
 
 class Scheduler:
-    """The scheduler, which tells a monitor of its nodes."""
+    """The scheduler, which sends a monitor its nodes."""
 
     def __init__(self):
         self.out = self.into = lambda part: [("probe", part)]
 
 
 def reset(sock):
-    """At once, also while another thread reads from it."""
+    """Closes a socket at once, even while another thread reads from it."""
     if sock.family == socket.AF_UNIX:
         return sock.shutdown(socket.SHUT_RDWR)
     ctypes.CDLL(None).connect(
@@ -185,7 +187,7 @@ class Connection:
                 end.close()
 
     def apply(self, event):
-        """From now on, for bytes that come later."""
+        """Applies the fault to all later bytes."""
         self.hit = True
         try:
             if event == "cut":
@@ -201,10 +203,10 @@ class Connection:
             elif event == "flipped bit":
                 self.flip = True
         except (OSError, AttributeError):
-            pass  # it is gone, or hasn't begun
+            pass  # it has ended, or hasn't begun
 
     def wait_for_client(self, seconds=math.inf):
-        """Nothing is read from it meanwhile. Raises OSError if it leaves."""
+        """Waits without reading. Raises OSError if the client leaves."""
         poll = select.poll()
         poll.register(self.client, select.POLLRDHUP)
         end = time.monotonic() + seconds
@@ -248,7 +250,7 @@ class Tap:
             c.flip = False
             piece = bytes([piece[0] ^ 1 << c.proxy.fault.case["bit"]]) + piece[1:]
         if c.slow:
-            # Ten bytes in a second, as long as there is somebody to send them.
+            # Ten bytes a second, as long as there is a receiver.
             for byte in piece:
                 self.to.sendall(bytes([byte]))
                 c.wait_for_client(0.1)
@@ -256,7 +258,8 @@ class Tap:
             self._push(piece)
 
     def _push(self, piece):
-        """Raises OSError if there is no room, and the client leaves."""
+        """Sends a piece. Raises OSError if the client leaves while there is no
+        room."""
         poll = select.poll()
         poll.register(self.connection.client, select.POLLRDHUP)
         poll.register(self.to, select.POLLOUT | (
@@ -269,8 +272,8 @@ class Tap:
 
 
 class Proxy:
-    """Listens at a port of its own, or at a path. `connect` makes a connection to
-    the daemon; `protocol` a Distcc, Node, ...; `host` is its number."""
+    """Listens at a free port, or at a path. `connect` connects to the daemon;
+    `protocol` is Distcc, Node, and so on; `host` is the daemon's number."""
 
     def __init__(self, fault, host, connect, protocol, path=None):
         self.fault, self.host = fault, host
@@ -337,13 +340,13 @@ class Proxy:
             return list(self.live)
 
     def refuse(self):
-        """Connections from now on: refused."""
+        """Refuses connections from now on."""
         self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()
 
     def drop(self):
-        """Connections from now on: their packets are lost. What the system keeps for
-        a listener that doesn't accept is full."""
+        """Drops the packets of connections from now on: fills the system's
+        queue of a listener that doesn't accept."""
         self.deaf = True
         self.listener.listen(0)
         for _ in range(4):

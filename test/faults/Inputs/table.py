@@ -1,6 +1,6 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Results of the campaign as tables in Markdown."""
+"""Prints results of the campaign as Markdown tables."""
 
 import json
 
@@ -12,7 +12,7 @@ EVENTS = cases.NETWORK + cases.PROCESSES + cases.CLUSTER + cases.WRONG + (
 
 
 def read(path):
-    """The last result of each run."""
+    """Returns the last result of each run."""
     found = {}
     with open(path) as f:
         for line in f:
@@ -22,7 +22,7 @@ def read(path):
 
 
 def lines(head, rows, numbers):
-    """`numbers`: how many columns are, the last ones."""
+    """`numbers`: how many of the last columns are numbers."""
     def row(words):
         return "| " + " | ".join(str(word) for word in words) + " |"
     yield row(head)
@@ -40,7 +40,7 @@ def counts(results):
          len(results) - len(fine)]
 
 
-# Of results from before there was a choice.
+# For results from before these choices existed.
 DEFAULTS = {"many": False, "duplicates": True}
 
 
@@ -57,7 +57,7 @@ def of(results):
         [value] + counts(some) for some, value in by("event", EVENTS, results)
     ] + [["all"] + counts(results)], len(head)))
 
-    # Of each event in each state: how many were reached, of how many.
+    # For each event and state: how many faults were reached, and of how many.
     def cell(event, state):
         some = [r for r in results if r["event"] == event and r["state"] == state]
         wrong = sum(bool(r["problems"]) for r in some)

@@ -1,8 +1,8 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """writes.py <command>...: runs the command under strace and prints, sorted, all
-that it and its children changed in the file system: a line for each path that
-was opened for writing, created, removed or renamed. Temporary names of LLVM
+changes of the file system by it and its children: a line for each path that was
+opened for writing, created, removed or renamed. Temporary names of LLVM
 (x.tmp1234abc) are shown as x.tmp."""
 
 import os
@@ -22,7 +22,7 @@ with tempfile.NamedTemporaryFile("r") as log:
 if code:
     sys.exit(code)
 
-# A call that another thread interrupted is in two pieces.
+# If another thread interrupts a call, strace prints it in two pieces.
 pending = {}
 calls = []
 for line in trace.splitlines():

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""design.py TOP DOCUMENT: fails unless each `file:function` in DOCUMENT names a
-function that is defined in that file, and DOCUMENT has at most 300 lines."""
+"""design.py TOP DOCUMENT: fails unless each `file:function` in DOCUMENT is
+defined in that file, and DOCUMENT has at most 300 lines."""
 
 import re
 import sys
@@ -11,13 +11,13 @@ from pathlib import Path
 MAX_LINES = 300
 NAMED = re.compile(r"`([\w./-]+\.(?:cpp|h)):(\w+)`")
 IGNORED = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.S)
-# Behind a definition's parameters: the body, perhaps after a constructor's
-# initializers.
+# The text after a definition's parameters: the body, maybe after a
+# constructor's initializers.
 BODY = re.compile(r"\s*(?:const\b|override\b|noexcept\b|\s)*(?:->[^;{]*|:\s[^;]*?)?\{")
 
 
 def defines(code, function):
-    """Whether `function` has a body in `code`."""
+    """Returns whether `function` has a body in `code`."""
     for match in re.finditer(r"(?<!\w)%s\(" % function, code):
         depth, end = 1, match.end()
         while depth and end < len(code):

@@ -1,5 +1,5 @@
-// dtlto-codegen beside this program, and what -DHOW=... says instead of
-// batches.
+// Runs the dtlto-codegen next to this program, and injects the fault -DHOW=...
+// into batches.
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,21 +5,21 @@
 
   cluster.py [options] N -- COMMAND...
 
-starts a scheduler, a local daemon that runs no jobs, and N nodes in a network of
-their own that holds nothing but the loopback device, waits until the scheduler
-knows all of them, runs COMMAND there, and stops all daemons and what they
-started, by process id, however COMMAND ended. Its exit code is COMMAND's. Root
-isn't needed; as root, the daemons change to the user icecc.
+Starts a scheduler, a local daemon that runs no jobs, and N nodes in a network
+namespace with only the loopback device. Waits until the scheduler knows all of
+them, runs COMMAND there, and stops all daemons with their child processes by
+process id, however COMMAND ended. The exit code is COMMAND's. Root isn't needed; as
+root, the daemons change to the user icecc.
 
-iceccd gives a node no job while the machine is busy, be it with the next test.
-So the daemons see a /proc/stat of a machine that is idle.
+iceccd gives a node no job while the machine is busy, maybe with the next test. So
+the daemons see a /proc/stat of an idle machine.
 
-With --apart, the nodes are in a network of their own, and a cable leads there.
+With --apart, the nodes are in another network namespace, at the end of a cable.
 
 COMMAND gets ICECC_TEST_SOCKET (the local daemon), ICECC_TEST_REMOTEBUILD and
 ICECC_TESTS (not with --apart: all nodes are at 127.0.0.1), ICECC_SCHEDULER, HOME,
 CLUSTER_DIR, CLUSTER_SESSIONS (those of the nodes), and no other variable of
-icecream's but from --env.
+icecream's except those of --env.
 
 An EVENT is <node>:<n>:<victim>, or any:<n>:<victim>: once that node (all nodes
 together) has begun <n> jobs, the victim is killed with SIGKILL:
@@ -53,7 +53,7 @@ from daemons import Error, kill_session, session_members
 from network import NEAR, Cable, loopback_up
 from scheduler import PORT as SCHEDULER_PORT, TextPort, wake
 
-# Ends of waits, in seconds. The daemons look for a scheduler each 3 s.
+# Limits for waits, in seconds. The daemons search for a scheduler every 3 s.
 START_LIMIT = 60
 
 FIRST_PORT = 10246
@@ -61,7 +61,7 @@ INSIDE = "DTLTO_CLUSTER_INSIDE"
 
 
 def enter_network():
-    """Starts this script again, in a network and with mounts of its own."""
+    """Restarts this script with its own network and mount namespaces."""
     if os.environ.pop(INSIDE, None):
         return
     unshare = ["unshare", "-n", "-m"]
@@ -110,8 +110,8 @@ class Daemon(daemons.Server):
                    guard, ICECC_TEST_SOCKET=self.socket)
 
     def wake(self):
-        """It looks for the scheduler each 3 s, and when something happens, be it
-        that a client comes."""
+        """Makes the daemon search for the scheduler: it does so every 3 s, and
+        when something happens, such as a new client."""
         with socket.socket(socket.AF_UNIX) as s:
             try:
                 s.connect(self.socket)
@@ -126,7 +126,7 @@ class Daemon(daemons.Server):
             "Remote compilation completed with exit code 0")
 
     def environments(self):
-        """How often it was sent one."""
+        """Returns how many environments the node was sent."""
         return self.read_log().count("handle_transfer_env")
 
 
@@ -161,8 +161,8 @@ class Killer(daemons.Killer):
         return True
 
     def hold(self):
-        """Stops the nodes if they have a job; a short one may have ended since it
-        was seen to begin."""
+        """Stops the nodes if they have a job; a short one may have ended in the
+        meantime."""
         self.signal(signal.SIGSTOP)
         if (sum(node.begun() for node in self.nodes)
                 > sum(node.done() for node in self.nodes)):
@@ -221,13 +221,13 @@ def parse_args(words):
 
 
 def start(opts, folder, guard, started):
-    """The scheduler, the local daemon, the nodes and the cable, which are then in
-    `started`, too."""
+    """Starts the scheduler, the local daemon, the nodes and the cable, and adds
+    them to `started`."""
     os.environ["PATH"] += ":/usr/sbin:/usr/local/sbin"
     for program in "iceccd", "icecc-scheduler":
         if not shutil.which(program):
             raise Error("there is no %s; install Debian's icecc" % program)
-    # As root, the daemons become another user before they write.
+    # As root, the daemons change their user before they write.
     os.chmod(folder, 0o1777)
 
     scheduler = Daemon("scheduler", folder)
@@ -287,14 +287,14 @@ def run(opts, folder, guard, started):
                                          for node in nodes),
                ICECC_SCHEDULER="127.0.0.1:%d" % SCHEDULER_PORT)
     if not opts.apart:
-        # Nodes at the loopback's address, and broadcasts there.
+        # Nodes at the loopback address, and broadcasts there.
         env.update(ICECC_TEST_REMOTEBUILD="1", ICECC_TESTS="1")
     for item in opts.env:
         name, _, value = item.partition("=")
         env[name] = value
 
-    # A message may lie at the scheduler, read but not looked at, until something
-    # else happens. On a farm that is soon.
+    # The scheduler may have read a message without handling it until something
+    # else happens. On a real farm, that is soon.
     ended = threading.Event()
 
     def others():

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Links through a network that has ten bytes a second for what nodes send.
+"""Links through a network that forwards nodes' answers at ten bytes a second.
 
   dribble.py COMMAND...
 
-For COMMAND, a relay stands in front of the local iceccd (ICECC_TEST_SOCKET). It
-changes the port of each node that is granted to that of another relay, which is
-the slow network. A handshake, and whether an environment works, pass at once.
+A relay is in front of COMMAND's local iceccd (ICECC_TEST_SOCKET). It replaces the
+port of each granted node by that of another relay, which is the slow network.
+Handshakes and environment checks are forwarded at once.
 """
 
 import os
@@ -25,7 +25,7 @@ from grants import HANDSHAKE, Grants
 
 QUICK = HANDSHAKE + 12  # and one message
 
-ports = {}  # of a node's port, that of its relay
+ports = {}  # a node's port -> its relay's port
 lock = threading.Lock()
 
 

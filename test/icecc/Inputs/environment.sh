@@ -1,5 +1,6 @@
-# environment.sh WORKER CODEGEN: worker.tar.gz, an environment of icecream, with
-# the first as all that a node runs, and the second beside it as codegen.
+# environment.sh WORKER CODEGEN: creates worker.tar.gz, an icecream environment
+# with WORKER under all names that a node runs, and CODEGEN next to it as
+# codegen.
 set -e
 rm -rf env
 mkdir -p env/usr/bin env/bin

@@ -1,6 +1,6 @@
-// As an environment's compiler: runs /usr/bin/codegen, and flips a bit of the
-// result, at an offset that differs between jobs. With -DOTHER_JOB the result is
-// that of the first job, for all others. Statically linked.
+// The compiler of an environment: runs /usr/bin/codegen, and flips a bit of the
+// result, at an offset that differs between jobs. With -DOTHER_JOB, every
+// result is that of the first job. Statically linked.
 
 #include <stdio.h>
 #include <string.h>

@@ -1,16 +1,16 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What an iceccd says to its clients, with other ports of the nodes."""
+"""Rewrites the nodes' ports in an iceccd's messages to its clients."""
 
 import struct
 
 HANDSHAKE = 8  # two numbers
-USE_CS = ord("H")  # length, kind, number of the job, port, ...
+USE_CS = ord("H")  # length, kind, job number, port, ...
 
 
 class Grants:
-    """For what comes from an iceccd, as it comes: passes it message by message. Each
-    node that is granted has the port port_of(its own)."""
+    """Forwards an iceccd's bytes message by message. Each granted node gets the
+    port port_of(its own)."""
 
     def __init__(self, port_of):
         self.port_of = port_of

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """interrupt.py <signal> <stock linker> <command>...: under cluster.py; the
 worker never ends. Runs the command, waits until each node compiles, and sends
-the signal (INT, KILL). Succeeds if the command then ends as the stock linker
-does after that signal, the scheduler knows of no job any more, and the nodes
-have neither a compiler nor a file of one."""
+the signal (INT, KILL). Succeeds if the command then ends like the stock linker
+after that signal, the scheduler has no jobs, and the nodes have neither
+compilers nor their files."""
 
 import glob
 import os
@@ -24,12 +24,13 @@ def compilers():
 
 
 def files():
-    """Where a node's compilers write."""
+    """Returns the files that a node's compilers write."""
     return glob.glob(os.environ["CLUSTER_DIR"] + "/node*.envs/*/*/tmp/*")
 
 
 def code_of_stock(linker):
-    """It waits for an input that nobody writes."""
+    """Returns how the stock linker ends: it waits for an input that is never
+    written."""
     with tempfile.TemporaryDirectory() as folder:
         fifo = os.path.join(folder, "input.o")
         os.mkfifo(fifo)
@@ -43,7 +44,7 @@ port = scheduler.TextPort()
 link = interrupting.Command(
     sys.argv[3:], lambda: (compilers(), port.jobs(), files()))
 link.work_until(lambda: all(compilers()), "no compilers")
-# The nodes tell it a moment later.
+# The nodes notify the scheduler a moment later.
 link.wait_for(lambda: sum(job[0] == "COMP" for job in port.jobs()) >=
               len(compilers()), "the scheduler knows of fewer jobs")
 code = link.interrupt(sys.argv[1])

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Links with a scheduler that takes its time to handle a monitor's login.
+"""Links with a scheduler that handles a monitor's login slowly.
 
   login.py COMMAND...
 
-Runs COMMAND twice, so that a node has its environment. For the second time, a
-relay stands in front of the scheduler (ICECC_SCHEDULER). It has a connection that
-the scheduler has let in, and gives it to the first client, whose login it holds
-back for a while. Says whether the client left before the scheduler had answered,
-and fails if the scheduler isn't there any more.
+Runs COMMAND twice, so that a node has its environment. For the second run, a relay
+is in front of the scheduler (ICECC_SCHEDULER). The relay has a connection that the
+scheduler has already accepted, gives it to the first client, and delays the client's
+login. Prints whether the client left before the scheduler had answered, and fails if
+the scheduler has died.
 """
 
 import os
@@ -26,7 +26,7 @@ import relay
 from grants import HANDSHAKE
 from scheduler import PORT, TextPort, wake
 
-HOLD = 0.3  # seconds; the client has less than a second's patience
+HOLD = 0.3  # seconds; the client waits less than a second
 found = []
 
 
@@ -43,7 +43,7 @@ def read(source, size):
 def handle(client, server, done):
     with client, server:
         try:
-            # Each says what it can speak, and then what both will.
+            # Each side sends the versions it supports, and then the agreed one.
             for source, to in (server, client), (client, server):
                 to.sendall(read(source, HANDSHAKE // 2))
             for source, to in (client, server), (server, client):

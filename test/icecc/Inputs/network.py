@@ -1,13 +1,13 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The networks of cluster.py. Needs a network namespace of its own."""
+"""The networks of cluster.py. Needs its own network namespace."""
 
 import fcntl
 import socket
 import struct
 import subprocess
 
-# Where the linker is, and where the nodes are.
+# The addresses of the linker and of the nodes.
 NEAR, FAR = "10.19.0.1", "10.19.0.2"
 
 
@@ -22,18 +22,18 @@ def loopback_up():
 
 
 class Cable:
-    """Another network, and the one cable that leads there."""
+    """Another network namespace and a cable to it."""
 
     def __init__(self, guard):
         self.name = "cable"
-        # The network lives as long as a process is in it.
+        # A network namespace exists as long as it has a process.
         self.process = subprocess.Popen(
             ["unshare", "-n", "sh", "-c", "echo; exec sleep infinity"],
             start_new_session=True, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE)
         guard.watch(self.process.pid)
         self.process.stdout.readline()
-        # In front of a command that is to run there.
+        # The prefix of a command that runs in it.
         self.there = ["nsenter", "--net=/proc/%d/ns/net" % self.process.pid]
         ip("link", "add", "near", "type", "veth", "peer", "name", "far",
            "netns", str(self.process.pid))

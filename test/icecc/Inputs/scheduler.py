@@ -1,20 +1,20 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What the stock scheduler of cluster.py says at its port for telnet."""
+"""Queries the stock scheduler of cluster.py at its telnet port."""
 
 import re
 import socket
 import time
 
 PORT = 8765
-# A question that anybody may ask who looks for a scheduler: a version of the
-# protocol.
+# The discovery message of a client that searches for a scheduler: a protocol
+# version.
 DISCOVERY = b"\x2b"
 
 
 def wake(host="127.0.0.1", port=PORT):
-    """The scheduler lets in one client a second, and else waits until something
-    happens, which can be half a minute. This happens."""
+    """Wakes the scheduler: it accepts one client a second, and otherwise waits
+    until something happens, for up to 30 s."""
     try:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
             s.sendto(DISCOVERY, (host, port))
@@ -23,7 +23,7 @@ def wake(host="127.0.0.1", port=PORT):
 
 
 class TextPort:
-    """One connection, for many questions. Raises OSError if there is no answer
+    """One connection for many queries. Raises OSError if there is no answer
     within the limit, in seconds."""
 
     def __init__(self, limit=60):
@@ -55,17 +55,18 @@ class TextPort:
         return text.splitlines()
 
     def ask(self, command):
-        """The lines of the answer."""
+        """Returns the lines of the answer."""
         self.socket.sendall(command.encode() + b"\n")
         return self._read("200 done\n")[:-1]
 
     def nodes(self):
-        """What it knows of each: name -> line."""
+        """Returns the scheduler's nodes: name -> line."""
         return {line.split()[0]: line for line in self.ask("listcs")
                 if line.startswith(" ")}
 
     def jobs(self):
-        """All that wait or run: (state, node, name). At a node: COMP."""
+        """Returns all waiting and running jobs: (state, node, name). COMP means
+        running at a node."""
         found = []
         for line in self.ask("listjobs"):
             match = re.fullmatch(r" \d+ (\w+) sub:\S* on:(\S+) (.*)", line)

@@ -1,7 +1,8 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """until.py <regex> <command>...: runs the command until a line of its output
-matches, prints that line, and ends the command. Fails if it ends before that."""
+matches, prints that line, and ends the command. Fails if the command ends
+before that."""
 
 import re
 import signal
@@ -10,7 +11,7 @@ import sys
 
 LIMIT = 120
 
-# Ends the wait as any exception does.
+# A timeout raises an exception.
 signal.signal(signal.SIGALRM, signal.default_int_handler)
 signal.alarm(LIMIT)
 process = subprocess.Popen(sys.argv[2:], stdout=subprocess.PIPE,

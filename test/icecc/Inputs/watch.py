@@ -1,9 +1,9 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""watch.py telnet|sundae <regex>... -- <command>...: under cluster.py. Begins to
-watch the cluster, through the scheduler's telnet port or with the monitor
-icecream-sundae, then runs the command, and ends it once all of the regular
-expressions were seen at the same time. Fails if it ends before that."""
+"""watch.py telnet|sundae <regex>... -- <command>...: under cluster.py. Starts
+watching the cluster through the scheduler's telnet port or with the monitor
+icecream-sundae, then runs the command, and ends it once all regular expressions
+have matched at the same time. Fails if the command ends before that."""
 
 import fcntl
 import os
@@ -36,7 +36,7 @@ class Telnet:
 
 
 class Sundae:
-    """Its screen is as large as it takes, and all details are open."""
+    """icecream-sundae on a large terminal, with all details open."""
 
     def __init__(self):
         self.pid, self.terminal = pty.fork()
@@ -49,7 +49,7 @@ class Sundae:
         os.write(self.terminal, b"\n")
         self.bytes = b""
         end = time.monotonic() + LIMIT
-        # It is told of jobs that begin, not of those that have begun.
+        # It is notified of jobs that begin, not of those already running.
         while "node1" not in self.text():
             scheduler.wake()
             if time.monotonic() > end:
@@ -58,7 +58,7 @@ class Sundae:
         os.write(self.terminal, b"a")
 
     def text(self):
-        """The whole screen: it draws that anew each time."""
+        """Returns the whole screen, which it redraws each time."""
         if select.select([self.terminal], [], [], 0.2)[0]:
             try:
                 self.bytes += os.read(self.terminal, 65536)
@@ -66,7 +66,7 @@ class Sundae:
                 sys.exit("the monitor ended: %s" % self.bytes)
         screens = self.bytes.split(b"\x1b[H\x1b[2J")
         self.bytes = b"\x1b[H\x1b[2J".join(screens[-2:])
-        # The last one may not be complete. Colours and places in between.
+        # The last frame may be incomplete. Remove colours and cursor movements.
         return re.sub(r"(\x1b(\[[?0-9;]*[A-Za-z]|\(.|[=>]))+", " ",
                       screens[-2 if len(screens) > 1 else 0].decode(
                           errors="replace"))

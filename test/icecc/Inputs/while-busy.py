@@ -1,8 +1,8 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""while-busy.py <node> <jobs> <command>... -- <link>...: under cluster.py. Begins
-the link, whose jobs never end, and once the node has so many jobs runs the
-command, whose exit code it ends with; then it ends the link."""
+"""while-busy.py <node> <jobs> <command>... -- <link>...: under cluster.py.
+Starts the link, whose jobs never end. Once the node has that many jobs, runs
+the command and returns its exit code; then ends the link."""
 
 import re
 import subprocess

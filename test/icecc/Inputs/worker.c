@@ -1,4 +1,4 @@
-// A worker that goes wrong, as -DHOW=... says. Statically linked.
+// A worker with the fault -DHOW=... Statically linked.
 
 #include <signal.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 static void writeFrame(const char *Path) {
-  // A frame that promises a byte more than there is.
+  // A frame that announces one byte more than there is.
   static const char Head[88] = "DTLTOOBJ\2\0\0\0\0\0\0\0\5";
   FILE *F = fopen(Path, "w");
   fwrite(Head, 1, sizeof(Head), F);
@@ -68,14 +68,15 @@ int main(int Argc, char **Argv) {
   case Unverified:
     return 1;
   case Hungry:
-    // Address space is enough: a node has a limit for it. Then as LLVM does.
+    // A node limits the address space, so mapping is enough. Then fail like
+    // LLVM.
     while (mmap(0, 64 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) !=
            MAP_FAILED)
       ;
     fputs("LLVM ERROR: out of memory\n", stderr);
     abort();
   case Huge:
-    // Not to be compressed.
+    // Data that can't be compressed.
     Object = fopen(Output, "w");
     for (unsigned long I = 0, X = 1; I != (64 << 20) / sizeof(X); ++I) {
       X = X * 6364136223846793005 + 1442695040888963407;

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""links.py FOLDER: whether each relative link of the documents (*.md) in FOLDER
-leads to a file in it and, behind a '#', to a heading of that file."""
+"""links.py FOLDER: checks that each relative link in the documents (*.md) of
+FOLDER leads to an existing file and, after a '#', to an existing heading."""
 
 import re
 import sys
@@ -13,14 +13,14 @@ HEADING = re.compile(r"^#+ +(.*?)\s*$", re.M)
 
 
 def without_code(text):
-    """Leaves out fenced and indented blocks, and what is in backquotes."""
+    """Removes fenced and indented blocks, and text in backquotes."""
     text = re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
     text = re.sub(r"(?<=\n\n)(?: {4}.*\n|\n)+", "\n", text)
     return re.sub(r"`[^`\n]+`", "", text)
 
 
 def anchors(text):
-    """The headings, as they are called in links."""
+    """Returns the headings in the form that links use."""
     text = re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
     return {re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-")
             for h in HEADING.findall(text)}

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Changes each optimised module that is kept in FOLDER, which may be the contents of
-buildbox-casd: there, what begins as they do, also results of jobs.
+"""Changes each optimised module that is kept in FOLDER. FOLDER may be the contents of
+buildbox-casd; then all files with the same header are changed, including job results.
 
-  kept.py FOLDER cut           leaves half of it
+  kept.py FOLDER cut           truncates it to half its size
   kept.py FOLDER flip          changes one bit in the middle
   kept.py FOLDER remove        removes it
-  kept.py FOLDER swap          each file has the contents of another
-  kept.py FOLDER forge A B     A becomes B, as long, with a digest that is right;
-                               says how many files that changed
-  kept.py FOLDER count         says how many there are
+  kept.py FOLDER swap          gives each file the contents of another
+  kept.py FOLDER forge A B     replaces A by B, of the same length, with a correct
+                               digest; prints how many files changed
+  kept.py FOLDER count         prints the number of files
 """
 
 import os
@@ -53,7 +53,7 @@ if how == "count":
 else:
     print(sum(a != b for a, b in zip(before, files)), "changed")
 for path, data in zip(paths, files):
-    os.unlink(path)  # it may be one that can't be written to
+    os.unlink(path)  # it may be read-only
     if how == "remove":
         continue
     with open(path, "wb") as f:

@@ -1,7 +1,8 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""jobserver.py [--pipe] N command...: runs the command as `make` with N tokens
-for others would, and exits as it does. Says how many tokens are there afterwards."""
+"""jobserver.py [--pipe] N command...: runs the command like `make` with N
+additional tokens, and exits as it does. Prints the number of tokens
+afterwards."""
 
 import fcntl
 import os
@@ -10,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-# Whoever started us in the background, or with nohup, had them ignored.
+# If we were started in the background, or with nohup, these are ignored.
 for which in signal.SIGHUP, signal.SIGINT, signal.SIGQUIT:
     signal.signal(which, signal.SIG_DFL)
 args = sys.argv[1:]
@@ -25,7 +26,7 @@ with tempfile.TemporaryDirectory() as folder:
         read = write = os.open(path, os.O_RDWR)
         auth = "fifo:" + path
     number = int(args[0])
-    # Each is another byte, so that a wrong one would be seen.
+    # Each token is a different byte, so that a wrong one is detected.
     tokens = bytes(range(ord("a"), ord("a") + number))
     os.write(write, tokens)
     status = subprocess.run(

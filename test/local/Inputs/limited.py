@@ -1,9 +1,9 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""limited.py MEGABYTES command...: runs the command in a control group that has so
-much memory and no swap, and exits as it does, with 137 if it was killed. Exits with
-125 if there can be no such group. Needs the right to make one, under that of this
-process or one above it."""
+"""limited.py MEGABYTES command...: runs the command in a control group with
+this memory limit and no swap. Exits as it does, with 137 if it was killed, or
+with 125 if the group can't be created. Needs the right to create a group below
+that of this process or of one above it."""
 
 import os
 import subprocess
@@ -14,8 +14,8 @@ ROOT = "/sys/fs/cgroup"
 
 
 def candidates():
-    """Folders of groups, nearest first, and the files of a limit there, each with
-    whether it has to be."""
+    """Yields folders of groups, nearest first, and for each the limit files,
+    with whether each is required."""
     with open("/proc/self/cgroup") as f:
         lines = f.read().splitlines()
     for line in lines:
@@ -46,7 +46,7 @@ def make_group(limit):
             for name, is_needed in files:
                 path = os.path.join(group, name)
                 if is_needed or os.path.exists(path):
-                    # O_CREAT is refused there.
+                    # The file system refuses O_CREAT.
                     with open(path, "r+") as f:
                         f.write("0" if name == "memory.swap.max" else str(limit))
             return group
@@ -71,7 +71,7 @@ def main():
             try:
                 os.rmdir(group)
                 break
-            except OSError:  # not all of its processes are gone
+            except OSError:  # some of its processes still exist
                 time.sleep(0.05)
     return status if status >= 0 else 128 - status
 

@@ -1,7 +1,7 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes N modules into the current folder, t0.c and so on, each with a table of
-addresses: it takes much memory to compile, and little time."""
+"""Writes N modules into the current folder, t0.c and so on, each with a table
+of addresses. Compiling them takes much memory and little time."""
 
 import sys
 

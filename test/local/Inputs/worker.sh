@@ -2,10 +2,10 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# dtlto-codegen ($WORKER). $RUNNING is a folder with a file for each that runs;
-# $RUNNING.most gets how many there are. Until $MEET of them have met, each waits
-# for the others, if need be for 20 s. Whoever sees that they have sends the linker
-# the signal $KILL, if there is one.
+# Runs dtlto-codegen ($WORKER). The folder $RUNNING has a file for each running
+# worker, and their number is appended to $RUNNING.most. Each worker waits, up
+# to 20 s, until $MEET of them run. Then, if $KILL is set, it sends that signal
+# to the linker.
 touch "$RUNNING/$$"
 i=0
 while

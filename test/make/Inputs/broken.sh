@@ -1,5 +1,5 @@
 #!/bin/sh
-# Compiles all but one module.
+# Compiles all modules except one.
 case "$*" in
 *gamma*) echo "broken: not gamma" >&2; exit 1 ;;
 esac

@@ -1,4 +1,4 @@
 #!/bin/sh
-# A compiler launcher: notes what it is called with.
+# A compiler launcher that records each call.
 echo "$#" >> launched
 exec "$@"

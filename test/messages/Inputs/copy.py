@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Copies what messages.py reads: copy.py SOURCES FOLDER"""
+"""Copies the files that messages.py reads: copy.py SOURCES FOLDER"""
 
 import os
 import shutil

@@ -5,17 +5,17 @@
 
     messages.py SOURCES [--list]
 
-A message is what is handed to one of CALLS below, or becomes one of VARIABLES:
-the text of its string literals, with `...` for what stands between them. One that
-is put together elsewhere isn't found, so this is no proof that the document is
-complete; but whoever adds a message in the usual way is reminded of the document.
---list prints what was found, for whoever writes it.
+A message is what is passed to one of CALLS below, or assigned to one of VARIABLES:
+the text of its string literals, with `...` for the text between them. A message that
+is put together elsewhere isn't found, so the check can't prove that the document is
+complete. But it reminds authors of usual messages to document them. --list prints
+the messages that were found.
 
 The document has messages as items in backquotes at the beginning of a line:
 
     - `unknown option ...`
 
-Each of the sources has to be there, and none that isn't in the sources.
+The document must have exactly the messages of the sources.
 """
 
 import glob
@@ -36,13 +36,13 @@ CALLS = ("warning", "emit", "error", "note", "fail", "Fail", "invalid",
          "rest", "recordFailure", "infrastructure", "withFirstLine", "nodeFailed", "refuse",
          "Error", "Fault")
 
-# What messages are often put together in.
+# Variables in which messages are often put together.
 VARIABLES = ("Error", "Problem", "Text", "Why", "WhyNot", "Reason")
 
 CALL = re.compile(r"(?<![\w:~])(?:\w+(?:\.|->))*(%s)\(" % "|".join(CALLS))
 ASSIGNMENT = re.compile(r"(?<!\w)(?:\w+(?:\.|->))*(?:%s) \+?=(?!=)"
                         % "|".join(VARIABLES))
-# What functions that only make a part of a message put there.
+# Functions that return a part of a message, and the text for it.
 PARTS = {r'join\(NotExpressible, ", "\)': "X",
          r"\bplugin\(\)": '"plugin \'" + X + "\': "',
          r"\bargumentProblem\([^()]*\)": '"unknown argument " + X',
@@ -53,7 +53,7 @@ STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 
 
 def without_comments(text):
-    """Keeps line breaks and string literals."""
+    """Removes comments, and keeps line breaks and string literals."""
     def blank(match):
         found = match.group(0)
         return found if found[0] in "\"'" else re.sub(r"[^\n]", " ", found)
@@ -62,8 +62,8 @@ def without_comments(text):
 
 
 def arguments(text, at):
-    """What stands from `at` to the parenthesis that closes an open one, or to the
-    end of the statement."""
+    """Returns the text from `at` to the parenthesis that closes an open one, or
+    to the end of the statement."""
     depth, i = 1, at
     while i < len(text) and depth and text[i] != ";":
         c = text[i]
@@ -79,7 +79,8 @@ def arguments(text, at):
 
 
 def message(code):
-    """The template of the literals in `code`; empty if there is no word."""
+    """Returns the template of the literals in `code`; empty if there is no
+    word."""
     for part, text in PARTS.items():
         code = re.sub(part, text, code)
     parts, end = [], 0

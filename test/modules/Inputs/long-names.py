@@ -1,11 +1,11 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Gives the modules of the program very long names, and writes names.rsp."""
+"""Renames the program's modules to very long names, and writes names.rsp."""
 
 import os
 import shutil
 
-# The longest folder and file names; the last characters tell them apart.
+# Folder and file names of the maximum length; only the last characters differ.
 folder = os.path.join("d" * 255, "e" * 255)
 os.makedirs(folder)
 with open("names.rsp", "w") as f:

@@ -1,7 +1,7 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Gives the modules of the program names that are hard to handle, and writes
-names.rsp, which names them all. The shell is not asked to quote them."""
+"""Renames the program's modules to names that are hard to handle, and writes
+names.rsp with all of them, so that no shell has to quote them."""
 
 import os
 import shutil

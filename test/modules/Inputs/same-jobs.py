@@ -1,7 +1,7 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""same-jobs.py FOLDER FOLDER: compares saved jobs, but for the names that people
-read, which the jobs that farms are given don't have."""
+"""same-jobs.py FOLDER FOLDER: compares saved jobs except for the names for
+users, which jobs for farms don't contain."""
 
 import json
 import sys

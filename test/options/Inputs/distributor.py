@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What LLD's own --thinlto-distributor calls: runs the jobs that the file, its
-last argument, lists, one after the other."""
+"""A distributor for LLD's own --thinlto-distributor: runs the jobs in the file
+that is its last argument one after the other."""
 
 import json
 import subprocess

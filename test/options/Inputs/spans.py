@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Prints the spans of a --time-trace file, sorted, without times and threads.
 
-Fails if the file is not JSON of the trace event format. Totals are left out,
-since the number of spans is in them, and so are the file's own metadata and what
-dtlto adds for its jobs.
+Fails if the file isn't JSON of the trace event format. Totals are left out, since
+they contain the number of spans, and so are the file's metadata and what dtlto adds
+for its jobs.
 """
 
 import json

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""interrupt.py SIGNAL COMMAND...: sends the signal to a checker while it runs a case.
-The folder that it has in $TMPDIR has to go, and all its processes."""
+"""interrupt.py SIGNAL COMMAND...: sends the signal to a checker while it runs a
+case. Its folder in $TMPDIR must be removed, and all its processes must end."""
 
 import os
 import sys

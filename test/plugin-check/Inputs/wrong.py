@@ -9,8 +9,8 @@ Lines of the file TEST that begin with `WRONG:` are
 
   WRONG: <plugin> [<argument>...] | <case> | <words>
 
-The plugin is one of test/plugins. The case must fail, with these words in what
-it says; the exit code must be 1, and nothing may take longer than it may.
+The plugin is one of test/plugins. The case must fail with these words in its message,
+the exit code must be 1, and there is a time limit.
 """
 
 import argparse
@@ -22,7 +22,8 @@ import sys
 
 
 def is_missed(args, row):
-    """Whether the checker doesn't say what the row expects; shows it then."""
+    """Returns whether the checker doesn't print what the row expects; then
+    shows its output."""
     plugin, case, words = (part.strip() for part in row.split("|"))
     name, *plugin_args = plugin.split()
     run = subprocess.run(
@@ -31,10 +32,10 @@ def is_missed(args, row):
         ["--plugin-arg=" + a for a in plugin_args + args.plugin_arg],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         timeout=10 * int(args.timeout) + 60)
-    # Not what the plugin itself wrote.
+    # Without the plugin's own output.
     said = "".join(l for l in run.stdout.splitlines(True)
                    if not l.startswith("  | "))
-    # Of several jobs that go wrong, any may be the first that is noticed.
+    # If several jobs go wrong, any of them may be reported first.
     said = re.sub(r"\bjob 1000000000\d\b", "job 10000000001", said)
     if (run.returncode == 1 and "FAIL %s: " % case in said and
             words in said):
@@ -54,7 +55,7 @@ def main():
     args = p.parse_args()
     with open(args.test) as f:
         rows = [l[6:].strip() for l in f if l.startswith("WRONG:")]
-    # They wait more than they work.
+    # The checkers mostly wait.
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         bad = sum(pool.map(lambda row: is_missed(args, row), rows))
     if not rows:

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Runs a command on a terminal of its own, and prints what was to be seen there.
+"""Runs a command on its own terminal, and prints what the terminal showed.
 
     terminal.py [--columns=N] [--frames=FILE] COMMAND...
 
-Standard output gets the screen as it is at the end, a line each. FILE gets each
-text that a line had when it was overwritten, erased or left. The terminal is one
-that knows a carriage return and `ESC [ K`; for anything else it shows a `?`. The
-exit code is the command's.
+Standard output gets the final screen, line by line. FILE gets each text that a line
+had when it was overwritten, erased or left. The terminal supports a carriage return
+and `ESC [ K`, and shows a `?` for anything else. The exit code is the command's.
 """
 
 import argparse
@@ -72,7 +71,7 @@ def main():
             sys.exit("terminal.py: nothing for {} s".format(LIMIT))
         try:
             part = os.read(fd, 65536)
-        except OSError:  # Linux's end of file of a terminal
+        except OSError:  # end of file on a terminal in Linux
             part = b""
         if not part:
             break
@@ -80,7 +79,7 @@ def main():
     code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
     screen = Screen()
-    # The terminal itself makes \r\n of \n.
+    # The terminal itself converts \n to \r\n.
     screen.feed(data.decode("utf-8", "replace").replace("\r\n", "\n"))
     screen.leave()
     for line in screen.lines + (["".join(screen.line)] if screen.line else []):

@@ -15,6 +15,6 @@ for name in files:
 if len(set(texts)) < 2:
     sys.exit("mixup.py: %s has no two results" % sys.argv[1])
 for name, text in zip(files, texts[1:] + texts[:1]):
-    os.unlink(name)  # it may be one that can't be written to
+    os.unlink(name)  # it may be read-only
     with open(name, "wb") as f:
         f.write(text)

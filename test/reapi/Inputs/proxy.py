@@ -1,8 +1,8 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A stock nginx before a stock server, as those are deployed that have neither
-certificates nor tokens themselves: it wants a client's certificate or a token, and
-hands on what is allowed. For server.py."""
+"""A stock nginx in front of a stock server, as deployed for servers without
+certificates and tokens. It requires a client certificate or a token, and
+forwards allowed calls. For server.py."""
 
 import os
 import shutil
@@ -11,11 +11,11 @@ import subprocess
 
 from daemons import Error, kill_session
 
-# Debian has it where only root looks.
+# In Debian, nginx is only in root's PATH.
 PATH = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
 NGINX = shutil.which("nginx", path=PATH)
 
-# All that it writes is in a folder of the test's.
+# All files that it writes are in a folder of the test.
 CONFIGURATION = """
 {user}
 daemon off;
@@ -51,8 +51,8 @@ http {{
 
 
 class Proxy:
-    """Wants certificates that ca.pem of `folder` vouches for; or, if `tokens`, the
-    token of the file `token` there."""
+    """Requires certificates that ca.pem of `folder` has signed or, if `tokens`,
+    the token in the file `token` there."""
 
     def __init__(self, folder, port, server, tokens):
         if not NGINX:
@@ -73,7 +73,7 @@ class Proxy:
                 wants="" if self.tokens else
                 "ssl_verify_client on; ssl_client_certificate %s/ca.pem;" % self.folder,
                 allows="if ($is_allowed = 0) { return 401; }" if self.tokens else ""))
-        # As those do it who renew one: it is never half there.
+        # Atomically, as for a renewal: the file is always complete.
         with open(self.folder + "/token.new", "w") as f:
             f.write(token + "\n")
         os.rename(self.folder + "/token.new", self.folder + "/token")
@@ -87,13 +87,13 @@ class Proxy:
         log.close()
 
     def renew(self):
-        """The token is another one from now on, in the file, too."""
+        """Requires another token from now on, and writes it to the file."""
         self.number += 1
         self.configure()
         self.process.send_signal(signal.SIGHUP)
 
     def refused(self):
-        """How many calls it has refused since it began."""
+        """Returns how many calls it has refused since its start."""
         with open(self.folder + "/access.log") as f:
             return sum(line.startswith("401 ") for line in f)
 

@@ -1,41 +1,41 @@
 #!/usr/bin/env python3
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Runs a command with a stock server of the Remote Execution API on this machine.
+"""Runs a command with a stock Remote Execution server on this machine.
 
   server.py [--limit=SECONDS] [--instance=NAME] [--just [--tls]] [--room=SIZE]
             [--restart-at=CALL [--wipe]] [--drop-at=CALL]
             [--proxy=certificates|tokens [--renew-at=CALL]] -- COMMAND...
 
-starts buildbox-casd, or with --just justbuild, which are content, action cache and
-execution in one, waits until it listens, runs COMMAND, and stops the server with
-all that it started, by process id, however COMMAND ended. The exit code is
-COMMAND's.
+Starts buildbox-casd, or with --just justbuild. Each is a content store, an action
+cache and an execution service in one. Waits until the server listens, runs COMMAND,
+and stops the server with all its child processes by process id, however COMMAND
+ended. The exit code is COMMAND's.
 
 COMMAND gets RECC_SERVER (and RECC_INSTANCE), REAPI_SESSION, the session of the
-server's processes, REAPI_FOLDER, where its contents are, and no other variable of
-recc's or reclient's.
+server's processes, REAPI_FOLDER, the folder of its contents, and no other variable
+of recc's or reclient's.
 
-  --tls        (justbuild) it has a certificate. COMMAND finds ca.pem, which vouches
-               for it, client.pem, client.key, and other.pem, another authority, in
-               $REAPI_FOLDER
+  --tls        (justbuild) the server has a certificate. $REAPI_FOLDER has ca.pem,
+               which signed it, client.pem, client.key, and other.pem, another
+               authority
   --room       its contents are on a disk of that size, e.g. 100m. Needs root
-  --restart-at (buildbox-casd) kills it with all that runs there when its log tells
-               of that call of the linker's, e.g. Execute, or of `runner`, its first
-               action, and starts it again. With --wipe, all contents are gone
-               then. It is an error if that never came
-  --drop-at    of that call on, as above, the network drops all packets to and from the
-               server. In a network namespace of the caller's own, as root; with nft
-  --proxy      stock nginx is before it, with a certificate. It wants one of a
-               client's that ca.pem vouches for, or the token of $REAPI_FOLDER/token.
-               COMMAND also finds stranger.pem and stranger.key, of the other
-               authority, and wrong-token
-  --renew-at   of that call on, as above, it wants another token, which is then in
-               that file. It is an error if it refused nothing
+  --restart-at (buildbox-casd) kills the server with all its processes and starts it
+               again, when its log shows that call of the linker's, e.g. Execute, or
+               `runner`, its first action. With --wipe, all contents are removed. It
+               is an error if the call never appears
+  --drop-at    from that call on, as above, the network drops all packets to and from
+               the server. Needs root, the caller's own network namespace, and nft
+  --proxy      a stock nginx with a certificate is in front of the server. It requires
+               a client certificate that ca.pem has signed, or the token of
+               $REAPI_FOLDER/token. COMMAND also gets stranger.pem and stranger.key,
+               of the other authority, and wrong-token
+  --renew-at   from that call on, as above, nginx requires another token, which is
+               then in that file. It is an error if nginx refused nothing
 
-Debian has buildbox from sid on, and justbuild from Debian 13 on. Elsewhere, as root,
-that of a chroot is used: DTLTO_BUILDBOX_ROOT, or what `scripts/in-debian sid apt-get
-install buildbox justbuild` made. The chroot shares the network.
+Debian has buildbox since sid, and justbuild since Debian 13. On other systems, as
+root, a chroot with them is used: DTLTO_BUILDBOX_ROOT, or the result of `scripts/in-debian
+sid apt-get install buildbox justbuild`. The chroot shares the network.
 """
 
 import argparse
@@ -61,7 +61,7 @@ JUST = "justbuild"
 
 
 def chroot(program=PROGRAM):
-    """A folder with a system that has the server, or None."""
+    """Returns the root folder of a system with the server, or None."""
     if os.geteuid() != 0:
         return None
     cache = os.environ.get("DTLTO_DEBIAN_CACHE") or os.path.join(
@@ -80,8 +80,8 @@ def free_port():
 
 
 def make_certificates(folder):
-    """An authority with certificates of a server and of a client, and another
-    one."""
+    """Creates an authority with certificates for a server and a client, and a
+    second authority."""
     def openssl(*words):
         subprocess.run(["openssl", *words], cwd=folder, check=True,
                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -117,7 +117,7 @@ class Server:
                  log_level="error", before=""):
         self.program = program
         self.tls = tls
-        self.before = before  # what a proxy wants of clients; empty: there is none
+        self.before = before  # what a proxy requires; empty without a proxy
         self.proxy = None
         self.room = room
         self.process = None
@@ -148,7 +148,7 @@ class Server:
                 "--runner-arg=--staging-mode=copy-or-link",
                 "--bind=127.0.0.1:%d" % self.port, "--log-level=" + log_level]
             if self.room:
-                # It would keep more free than there is.
+                # By default, it would reserve more space than there is.
                 self.command.append("--reserved=0")
             if instance:
                 self.command.append("--server-instance=" + instance)
@@ -233,12 +233,12 @@ class Server:
 
 
 class Watch(threading.Thread):
-    """Does something to a server once, when its log tells of a call."""
+    """Acts on a server once, when its log shows a call."""
 
     def __init__(self, server, call, act):
         super().__init__()
         self.server, self.act = server, act
-        # buildbox's own calls have another name of the tool.
+        # buildbox's own calls have another tool_name.
         self.sign = ("Forked runner process" if call == "runner" else
                      call + " request from .*tool_name=\"dtlto\",")
         self.ended = threading.Event()

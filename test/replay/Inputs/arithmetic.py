@@ -1,6 +1,6 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What bench/replay computes from the numbers of a run."""
+"""Tests what bench/replay computes from the numbers of a run."""
 
 import sys
 import types

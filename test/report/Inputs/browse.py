@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Shows a report to a browser (headless Chromium), and prints what it made of it.
+"""Renders a report in a browser (headless Chromium), and prints the result.
 
   browse.py [--hash=<state>] [--run=<code>] <page.html>
 
-Prints the document as it is after the page's own code has run, one element a line
-and without the data, the code and the style. <code> is JavaScript that runs last, in
-the page; what it assigns to `result` is printed first, as `result: <JSON>`.
+Prints the document after the page's own code has run, one element a line and
+without the data, the code and the style. <code> is JavaScript that runs last in the
+page. The value that it assigns to `result` is printed first, as `result: <JSON>`.
 
-Fails if the page's code failed or wrote to the console, if it didn't come to its
-end, or wanted anything from the network.
+Fails if the page's code failed, wrote to the console, didn't finish, or accessed
+the network.
 """
 
 import argparse
@@ -55,8 +55,8 @@ def main():
         path = os.path.join(folder, "page.html")
         with open(path, "w") as f:
             f.write(page)
-        # The sandbox needs what containers and root don't have. The proxy is a
-        # port that nobody listens on.
+        # The sandbox needs rights that root and containers don't have. The
+        # proxy is a port where no process listens.
         command = [
             "chromium", "--headless", "--no-sandbox", "--disable-gpu",
             "--no-first-run", "--disable-background-networking",
@@ -76,7 +76,7 @@ def main():
         except subprocess.TimeoutExpired:
             fail("no answer of the browser")
         finally:
-            # Helpers of the browser's that are left.
+            # Remaining helper processes of the browser.
             try:
                 os.killpg(child.pid, signal.SIGKILL)
             except ProcessLookupError:

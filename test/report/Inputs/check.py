@@ -5,10 +5,10 @@
 
   check.py <REPORT.md> <report.json or .html> [--jobs=N] [<expression>...]
 
-The tables of docs/REPORT.md say which fields there are and what is in them: each
-field has to be described, and each that isn't optional has to be there. Then, what
-the text says beside: sums, order of times, places that hold one thing at a time.
-Each expression is Python with the report as `r`, and has to be true.
+The tables of docs/REPORT.md define the fields and their types: each field must be
+documented, and each one that isn't optional must exist. Then the statements of the
+text are checked: sums, the order of times, lanes with one thing at a time. Each
+expression is Python with the report as `r`, and must be true.
 """
 
 import json
@@ -21,7 +21,7 @@ def fail(message):
 
 
 def read_tables(path):
-    """Type -> field -> (its type, is it optional)."""
+    """Returns type -> field -> (its type, whether it is optional)."""
     types, current = {}, None
     with open(path) as f:
         for line in f:
@@ -68,7 +68,7 @@ def check(types, kind, value, where):
 
 
 SLACK = 2e-6  # times are rounded
-SLOT_SLACK = 0.002 + SLACK  # plugins tell of two jobs on several threads
+SLOT_SLACK = 0.002 + SLACK  # plugins report two jobs on several threads
 
 
 def check_sense(r):
@@ -112,7 +112,8 @@ def check_sense(r):
             if bool(busy) != ("host" in a):
                 fail("%s: an attempt without a place" % j["name"])
             if busy:
-                # The next may have the slot while the object is on its way.
+                # The next job may have the slot while the object is being
+                # received.
                 if len(busy) > 1 and busy[-1]["phase"] == "receive":
                     busy.pop()
                 places.append((a, busy[0]["begin"], busy[-1]["end"]))

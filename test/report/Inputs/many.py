@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Makes a report of a link with many jobs, which never was.
+"""Writes the report of a fictitious link with many jobs.
 
   many.py <page.html> <jobs> <workers> <slots of each> > <large.html>
   many.py --json <jobs> <workers> <slots of each> > <large.json>
 
-The page is a report of a small link, whose data is replaced. Jobs are given out
-longest first; a few fail and are tried again, and some run in the linker. The same
-arguments make the same report.
+The page is the report of a small link, whose data is replaced. Jobs are assigned
+longest first; a few fail and are retried, and some run in the linker. The same
+arguments give the same report.
 """
 
 import heapq
@@ -31,7 +31,7 @@ def make(num_jobs, workers, slots):
     costs = sorted((rand.lognormvariate(-0.5, 1) for _ in range(num_jobs)),
                    reverse=True)
     jobs, end, work = [], 0.0, 0.0
-    before = {}  # by host and lane: job and attempt
+    before = {}  # by host and lane: previous job and attempt
     totals = {key: 0 for key in (
         "jobs from_worker from_here from_cache without_object retries second_starts "
         "second_starts_won failed_attempts bytes_out bytes_back import_bytes "
@@ -100,7 +100,7 @@ def make(num_jobs, workers, slots):
         end = max(end, job["end"])
         work += run
         jobs.append(job)
-    # What the last job's lane did, backwards.
+    # The last jobs of its lane, backwards.
     last = max(jobs, key=lambda job: job["end"])
     attempt = last["attempts"][last["winner"]]
     waits, to = [], end

@@ -1,7 +1,7 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""barrier.py REPORT: fails unless the report is of four modules in two rounds, and no
-attempt of either is on the other's side of the barrier."""
+"""barrier.py REPORT: fails unless the report has four modules in two rounds,
+and no attempt crosses the barrier between them."""
 
 import json
 import sys
@@ -22,7 +22,7 @@ for job in report["jobs"]:
 assert sorted(names[1]) == sorted(names[2]) and len(names[1]) == 4, names
 phases = [wait["phase"] for wait in report["waits"]]
 assert phases[0] == "thin link" and phases.count("merge") == 1, phases
-# Without gaps.
+# There are no gaps.
 for one, next_one in zip(report["waits"], report["waits"][1:]):
     assert one["end"] == next_one["begin"], (one, next_one)
 assert report["totals"]["jobs"] == report["totals"]["from_worker"] == 8

@@ -1,15 +1,15 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """gone.py between|during VICTIMS COMMAND...: runs COMMAND, a link of four modules in
-two rounds by daemons of farm.py whose compiler is Inputs/waiting.sh, with
---thinlto-dist-log=link.log and --thinlto-dist-report=report.json, and kills some of
-the daemons (their numbers, with commas):
+two rounds, and kills some daemons (VICTIMS: their numbers, with commas). The daemons
+are farm.py's, with Inputs/waiting.sh as the compiler. COMMAND needs
+--thinlto-dist-log=link.log and --thinlto-dist-report=report.json. The moment:
 
-  between  when the first round has ended: the second begins after that, since its
-           log is a pipe that is full before
+  between  when the first round has ended. The second round begins after that, since
+           its log is a pipe that is full
   during   when all four jobs of the second round have begun, and none has ended
 
-Fails unless each victim did a job in the first round, and none in the second.
+Fails unless each victim ran a job in the first round, and none in the second.
 """
 
 import json
@@ -24,7 +24,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "Inputs"))
 from daemons import kill_session
 
-# In seconds. Nothing here takes long unless it is broken.
+# In seconds. A wait is short unless something is broken.
 LIMIT = 60
 
 
@@ -37,7 +37,7 @@ def wait_until(link, condition):
 
 
 def begun(number):
-    """Whether all jobs of a round have."""
+    """Returns whether all jobs of a round have begun."""
     return sum(name.startswith(number) for name in os.listdir("begun")) == 4
 
 
@@ -55,7 +55,7 @@ def first_has_ended():
 
 
 def empty(log):
-    """Reads what is in the pipe."""
+    """Empties the pipe."""
     try:
         while True:
             os.read(log, 1 << 16)

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""modules.py TRIPLE: writes LLVM assembly of modules that have much in common.
+"""modules.py TRIPLE: writes LLVM assembly of modules with common code.
 
-one.ll, two.ll and three.ll have functions that differ in a few constants, so that
-code generation has functions to merge and sequences to outline that it finds in
-other modules only. Each of their functions calls one of the next module, so there
-is something to import. empty.ll has neither. regular.ll is like one.ll, for regular
-LTO, and not called by others.
+The functions of one.ll, two.ll and three.ll differ in a few constants, so code
+generation can merge functions, and outline sequences that occur only in other
+modules. Each of their functions calls one of the next module, so there is something
+to import. empty.ll has neither. regular.ll is like one.ll, for regular LTO, and no
+other module calls it.
 """
 
 import random
@@ -32,13 +32,13 @@ def module(name, number, following):
     text.append("define i32 @%s_tiny(i32 %%a) {\n  %%r = mul i32 %%a, %d\n"
                 "  ret i32 %%r\n}\n" % (name, 3 + number))
     for f in range(4):
-        # The same in each module.
+        # The same choices in each module.
         choice = random.Random(f)
         text.append("define i32 @%s_%d(i32 %%a) {\n" % (name, f))
         last = "%a"
         for i in range(50 + 10 * f):
             c = choice.randrange(24)
-            # A third of the constants is the module's own.
+            # A third of the constants are the module's own.
             value = 1000 + c if c >= 8 else number * 100 + c * 7 + f
             text.append("  %%v%d = call i32 @other(i32 %s, i32 %d)\n" %
                         (i, last, value))

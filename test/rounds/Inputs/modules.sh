@@ -1,7 +1,8 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# modules.sh TOOLS FOLDER PYTHON TRIPLE: bitcode of modules.py, in FOLDER.
+# modules.sh TOOLS FOLDER PYTHON TRIPLE: writes the bitcode of modules.py to
+# FOLDER.
 
 set -e
 rm -rf "$2"

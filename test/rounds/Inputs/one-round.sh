@@ -2,7 +2,7 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# In the place of dtlto-codegen: fails for jobs of one round.
+# Replaces dtlto-codegen, and fails for jobs of one round.
 
 for word; do
   if test -f "$word" && grep -aq '"round":@ROUND@' "$word"; then

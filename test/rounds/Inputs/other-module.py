@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""In the place of dtlto-codegen, which is $CODEGEN: the same results, but that the
-optimised module, where there is one, has another name for a variable, or, with
-HOW=junk, is none."""
+"""Replaces dtlto-codegen ($CODEGEN). Returns its results, but an optimised
+module has another name for a variable or, with HOW=junk, is junk."""
 
 import os
 import struct
@@ -28,7 +27,7 @@ if path and path != "-":
         made = file.read()
 else:
     path = None
-if not made.startswith(b"DTLTO"):  # its version
+if not made.startswith(b"DTLTO"):  # the output of --version
     if not path:
         sys.stdout.buffer.write(made)
     sys.exit(0)

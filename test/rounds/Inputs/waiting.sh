@@ -2,7 +2,7 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# In the place of dtlto-codegen: jobs of a round begin when gone.py lets them.
+# Replaces dtlto-codegen: jobs of a round begin when gone.py lets them.
 
 for word; do
   test -f "$word" || continue

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The linker that rustc calls. Links with stock LLD, and then with ours in each way
-of the file LINK_WAYS, which has clang's options for a way in each line. All outputs
-have to be the same, byte for byte. LINK_CLANG, LINK_STOCK and LINK_OURS name the
-programs. Without LINK_WAYS there is only the stock link."""
+"""The linker that rustc calls. Links with stock LLD, and then with ours in each
+way of the file LINK_WAYS, whose lines have clang's options. All outputs must be
+identical, byte for byte. LINK_CLANG, LINK_STOCK and LINK_OURS name the
+programs. Without LINK_WAYS, there is only the stock link."""
 
 import filecmp
 import os
@@ -26,7 +26,7 @@ def link(linker, options, output, arguments):
 def main():
     arguments = sys.argv[1:]
     output = arguments[arguments.index("-o") + 1]
-    # In place, so that the path in each link is the same.
+    # In place, so that all links use the same path.
     link(os.environ["LINK_STOCK"], [], output, arguments)
     ways = os.environ.get("LINK_WAYS")
     if not ways:

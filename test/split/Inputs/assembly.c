@@ -1,7 +1,7 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// What parts of a module could refer to in each other without IR that says so.
+// References between parts of a module that the IR doesn't show.
 
 __asm__(".text\n"
         "label:\n"

@@ -1,8 +1,8 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Symbols that assembly defines by other means than labels, all of them local
-// to the object, and functions that refer to them.
+// Symbols that assembly defines without labels, all local to the object, and
+// functions that refer to them.
 
 #define NOINLINE __attribute__((noinline))
 #define WORK(N)                                                                \
@@ -42,7 +42,7 @@ extern int counter_a, counter_b, counter_c, counter_d, counter_e;
 #define DEFINE ".lcomm own, 4"
 #endif
 
-// Only assembly knows of this one.
+// Only assembly refers to this function.
 NOINLINE int define(int x) {
   __asm__ volatile(DEFINE);
   return x;

@@ -1,7 +1,7 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Functions that no other module needs, and one of this file alone.
+// Functions that no other module needs, and one that only this file sees.
 #define APART __attribute__((noinline))
 
 volatile int sink;

@@ -1,7 +1,7 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Functions that only assembly names, and never as a whole.
+// Functions to which only assembly refers, and never by a complete name.
 
 #define NOINLINE __attribute__((noinline))
 #define WORK(N)                                                                \

@@ -1,7 +1,7 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Variables and functions whose order in the output the program relies on.
+// Variables and functions on whose order in the output the program relies.
 
 #define NOINLINE __attribute__((noinline, used))
 #define WORK(N)                                                                \

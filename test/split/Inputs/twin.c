@@ -1,4 +1,5 @@
-// Nothing that another module could define as well: it can be in a link twice.
+// A module without external definitions that could clash, so it can be linked
+// twice.
 #define FUNCTION(N)                                                            \
   static __attribute__((noinline)) void f##N(volatile int *To) {               \
     To[N] = N;                                                                 \

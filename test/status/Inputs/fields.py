@@ -2,7 +2,7 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Reads the JSON of --thinlto-dist-status=json from standard input, checks that
-each field is there and of its type, and prints it, a line for each field."""
+each field exists and has its type, and prints a line for each field."""
 
 import json
 import sys

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// clang.exe for wine: runs this machine's own clang, CLANG, with the names of
-// files as that knows them. Wine can start such a program, but neither wait for
-// it nor hear it; so a shell leaves both, its words and its exit code, in
-// files. With DTLTO_TEST_SLOW in the environment, a minute goes by before it
-// compiles anything. If there is a folder `names` (names.py), it works there,
-// where modules are called what an index says.
+// clang.exe for wine: runs this machine's own clang, CLANG, with Linux paths.
+// Wine can start such a program, but can't wait for it or read its output. So a
+// shell writes the output and the exit code to files. With DTLTO_TEST_SLOW in
+// the environment, it waits a minute before it compiles. If there is a folder
+// `names` (names.py), it runs in that folder, where modules have the names of
+// the index.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static void put(wchar_t *line, const wchar_t *text) {
   *end++ = L'"';
   for (; *text; ++text) {
     if (*text == L'"' || *text == L'\\')
-      *end++ = L'\\'; // wine takes two for one only before a quote
+      *end++ = L'\\'; // wine unescapes only before a quote
     if (*text == L'\\' && text[1] != L'"' && text[1])
       --end;
     *end++ = *text;
@@ -31,8 +31,7 @@ static void put(wchar_t *line, const wchar_t *text) {
   *end = 0;
 }
 
-/// Appends `arg`, with what is the name of a file of Windows' in it as Linux
-/// has it.
+/// Appends `arg`, with a Windows path in it converted to a Linux path.
 static void put_arg(wchar_t *line, const wchar_t *arg) {
   wchar_t text[4096];
   const wchar_t *name = arg, *equals = wcschr(arg, L'=');
@@ -61,8 +60,7 @@ int wmain(int argc, wchar_t **argv) {
   swprintf(base, MAX_PATH + 40, L"%lsclang-%lx", temp,
            (unsigned long)GetCurrentProcessId());
   swprintf(log, MAX_PATH + 50, L"%ls.log", base);
-  // The name of a file that isn't there yet has none of Linux's: its folder
-  // has.
+  // A file that doesn't exist has no Linux path yet.
   FILE *made = _wfopen(log, L"w");
   if (made)
     fclose(made);

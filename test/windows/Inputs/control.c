@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // control.exe SECONDS FILE PROGRAM [ARGUMENT...]: runs the program, and presses
-// Ctrl-C in its console that many seconds later, or kills it if there is a K
-// before SECONDS. Writes its exit code to FILE: a console mixes texts with its
+// Ctrl-C in its console after that many seconds, or kills it if SECONDS begins
+// with K. Writes its exit code to FILE, since a console mixes texts with its
 // own control sequences.
 
 #include <stdio.h>
@@ -23,7 +23,7 @@ int main(int argc, char **argv) {
   FILE *out = fopen(argv[2], "w");
   if (!out)
     return 2;
-  // All after the third argument, as it was written.
+  // Everything after the third argument, unchanged.
   wchar_t *line = GetCommandLineW();
   for (int i = 0; i != 3; ++i) {
     line += wcscspn(line, L" ");

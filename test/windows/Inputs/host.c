@@ -2,9 +2,9 @@
 //
 //   host.exe DLL VERSION TRIPLE MODULE OBJECT [IMPORT...] -- [ARGUMENT...]
 //
-// The smallest host of a plugin. Runs the one job that compiles MODULE with
-// MODULE.thinlto.bc and IMPORTs, and writes its object to OBJECT. Prints what
-// the plugin says. With DTLTO_TEST_CANCEL, it cancels the job after so many
+// A minimal host for a plugin. Runs the one job that compiles MODULE with
+// MODULE.thinlto.bc and IMPORTs, and writes its object to OBJECT. Prints the
+// plugin's messages. With DTLTO_TEST_CANCEL, it cancels the job after that many
 // milliseconds.
 
 #include "dtlto/PluginAPI.h"

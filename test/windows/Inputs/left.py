@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""left.py [--objects]: no program of ours runs in this prefix of wine's any more, and none has left
-a file: a temporary one, or an object in this folder, which --objects allows. Waits
-for both a little."""
+"""left.py [--objects]: fails if a program of ours still runs in this wine
+prefix, or if one has left a temporary file or, without --objects, an object in
+this folder. Waits a little for both."""
 
 import glob
 import os

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""link.py LLD_LINK COMPILER COMMAND...: links the modules that setup.py left in names/
-in-process, and with COMMAND, dtlto-distributor.exe under wine with its arguments, as
-the distributor of an lld-link that has one (LLVM 22). Fails if the programs differ."""
+"""link.py LLD_LINK COMPILER COMMAND...: links the modules that setup.py left in
+names/ in-process, and with COMMAND, dtlto-distributor.exe under wine with its
+arguments, as the distributor of an lld-link that supports one (LLVM 22). Fails
+if the programs differ."""
 
 import glob
 import os

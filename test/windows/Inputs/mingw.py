@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""mingw.py CLANG OBJECT...: prints a response file with what clang gives to a linker
-for a program for Windows of mingw-w64's, but for the output's name, and without a time
-in it."""
+"""mingw.py CLANG OBJECT...: prints a response file with clang's linker
+arguments for a mingw-w64 program, except for the output's name, and without a
+time stamp."""
 
 import shlex
 import subprocess

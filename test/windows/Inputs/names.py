@@ -1,11 +1,11 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A program's files on wine's drive Z:, and names/, a folder of files that are called
-literally what they are called there: Linux allows a name such as Z:\\a\\main.o. Given
+"""Names a program's files by their paths on wine's drive Z:. Linux allows file names
+such as Z:\\a\\main.o, so names/ is a folder of files with literally these names. Given
 these, LLD for Linux writes what LLD for Windows would.
 
 names.py FOLDER WORD...: copies FOLDER's modules to names/, and prints a response file
-with their names on Windows, after WORDs."""
+with WORDs and the modules' Windows paths."""
 
 import glob
 import os
@@ -16,7 +16,7 @@ NAMES = "names"
 
 
 def windows(path):
-    """What wine calls `path`."""
+    """Returns wine's path for `path`."""
     return "Z:" + os.path.abspath(path).replace("/", "\\")
 
 
@@ -30,7 +30,7 @@ def copy_in(path):
 
 
 def copy_out(name):
-    """What is called `name` in names/ to where Windows has it."""
+    """Copies the file `name` of names/ to its Windows path."""
     shutil.copy(os.path.join(NAMES, name), linux(name))
 
 
@@ -38,5 +38,5 @@ if __name__ == "__main__":
     modules = sorted(glob.glob(os.path.join(sys.argv[1], "*.o")))
     for module in modules:
         copy_in(module)
-    # A quoted backslash is itself, but before a quote.
+    # In quotes, a backslash is literal except before a quote.
     print("\n".join(sys.argv[2:] + ['"%s"' % windows(m) for m in modules]))

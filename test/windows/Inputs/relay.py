@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""relay.py COMMAND... FILE.json: the distributor of an lld-link for Linux that was given
-names as Windows has them (names.py). Puts the jobs and their files where these names
-lead, has COMMAND, dtlto-distributor.exe under wine, run them, and brings the objects
-back."""
+"""relay.py COMMAND... FILE.json: the distributor of an lld-link for Linux with
+Windows-style names (names.py). Copies the jobs and their files to these paths,
+runs COMMAND, dtlto-distributor.exe under wine, and copies the objects back."""
 
 import json
 import os

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""setup.py CLANG LLD_LINK SOURCES COMPILER [FLAG...]: compiles the program in SOURCES
-for x86_64-pc-windows-msvc into this folder, as FILE.o. Writes list.json, the jobs that
-lld-link makes of it, with names as Windows has them and COMPILER to run, and puts the
-objects of its in-process ThinLTO into want/, as FILE.native.o."""
+"""setup.py CLANG LLD_LINK SOURCES COMPILER [FLAG...]: compiles the program in
+SOURCES for x86_64-pc-windows-msvc into this folder, as FILE.o. Writes
+list.json, lld-link's jobs for it, with Windows-style names and COMPILER as the
+compiler. Moves the objects of in-process ThinLTO to want/, as FILE.native.o."""
 
 import glob
 import json
@@ -50,7 +50,7 @@ for module in modules:
     names.copy_out(shard)
     with open(os.path.join(names.NAMES, module + ".imports")) as f:
         imports = f.read().splitlines()
-    # As LLD of LLVM 22 has it.
+    # In the form of LLD 22.
     jobs.append({"args": [module, "-fthinlto-index=" + shard, "-o", made],
                  "inputs": [module, shard] + imports, "outputs": [made]})
 common = [compiler, "-c", target, "-O2", "-ffunction-sections", "-fdata-sections"]

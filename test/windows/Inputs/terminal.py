@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""terminal.py COMMAND...: runs it on a terminal, which is a console to wine."""
+"""terminal.py COMMAND...: runs it on a terminal, which wine treats as a
+console."""
 
 import os
 import shlex

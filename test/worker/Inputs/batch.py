@@ -1,9 +1,9 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Batches, as docs/BUNDLE.md has them.
+"""Batches, as defined in docs/BUNDLE.md.
 
-  batch.py write BUNDLE...          writes one to standard output
-  batch.py check REPLY FRAMED...    is the first a reply with these frames?
+  batch.py write BUNDLE...          writes a batch to standard output
+  batch.py check REPLY FRAMED...    checks that REPLY consists of these frames
 """
 
 import struct

@@ -1,14 +1,14 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""BLAKE3 in few lines, for bundles of tests: nobody should wait for it. After the
-paper, "BLAKE3: one function, fast everywhere"."""
+"""A short and slow BLAKE3 for the tests' bundles, after the paper "BLAKE3: one
+function, fast everywhere"."""
 
 import struct
 
 IV = (0x6A09E667, 0xBB67AE85, 0x3C6EF372, 0xA54FF53A,
       0x510E527F, 0x9B05688C, 0x1F83D9AB, 0x5BE0CD19)
 PERMUTATION = (2, 6, 3, 10, 7, 0, 4, 13, 1, 11, 12, 5, 9, 14, 15, 8)
-# Which words are mixed: the columns, then the diagonals.
+# The words that are mixed: columns, then diagonals.
 MIXED = ((0, 4, 8, 12), (1, 5, 9, 13), (2, 6, 10, 14), (3, 7, 11, 15),
          (0, 5, 10, 15), (1, 6, 11, 12), (2, 7, 8, 13), (3, 4, 9, 14))
 CHUNK_START, CHUNK_END, PARENT, ROOT = 1, 2, 4, 8
@@ -20,7 +20,7 @@ def rotate(x, n):
 
 
 def compress(value, block, counter, size, flags):
-    """The new chaining value: 8 words."""
+    """Returns the new chaining value: 8 words."""
     v = list(value) + list(IV[:4]) + [counter & WORD, counter >> 32, size, flags]
     m = block
     for _ in range(7):
@@ -50,7 +50,7 @@ def chunk(data, counter, root):
 def tree(data, counter, root):
     if len(data) <= 1024:
         return chunk(data, counter, root)
-    # The left side is full, and as large as can be.
+    # The left subtree is complete, and as large as possible.
     left = 1024
     while left * 2 < len(data):
         left *= 2
@@ -60,5 +60,5 @@ def tree(data, counter, root):
 
 
 def blake3(data):
-    """The digest: 32 bytes."""
+    """Returns the digest: 32 bytes."""
     return struct.pack("<8I", *tree(data, 0, ROOT))

@@ -2,22 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """bundle.py <from> <to> <change>...
 
-Changes a bundle. Sizes and digests are made anew, so that nothing else is wrong
-with it, but for:
+Changes a bundle. Sizes and digests are updated, so that nothing else is wrong,
+except with
 
   flip=ROLE        changes a byte in the middle of the first input with that
                    role, and no digest
   digest           changes the manifest's own digest
 
-Others:
+Other changes:
 
-  KEY=VALUE        a string of the manifest (llvm, name, ...) or its version
-  config=KEY=JSON  a key of the configuration
-  junk=ROLE        puts another text in the place of the first such input
-  file=ROLE=PATH   puts that file there
-  drop=ROLE        without the first such input
-  cut=N            without the last N bytes
-  more=TEXT        with TEXT after its end
+  KEY=VALUE        sets a string of the manifest (llvm, name, ...) or its version
+  config=KEY=JSON  sets a key of the configuration
+  junk=ROLE        replaces the first such input by a text
+  file=ROLE=PATH   replaces it by that file
+  drop=ROLE        removes the first such input
+  cut=N            removes the last N bytes
+  more=TEXT        appends TEXT
 """
 
 import json
@@ -28,7 +28,7 @@ from blake3 import blake3
 
 
 def unpack(data):
-    """[name, header, content] of each file."""
+    """Returns [name, header, content] of each file."""
     files = []
     at = 0
     while data[at]:
@@ -67,7 +67,7 @@ def main():
         files = unpack(f.read())
     manifest = json.loads(files[0][2])
     del manifest["blake3"]
-    # Ours is the one text that there is for a manifest.
+    # A manifest has exactly one valid text.
     if text_of(manifest) != files[0][2]:
         sys.exit("bundle: the manifest of %s has another form" % source)
 

@@ -1,11 +1,11 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""ended.py TERM|INT|HUP|reader <dtlto-codegen> <job>: ends a worker in the middle of
-a job that has warnings and temporary files, by that signal or by closing what it
-writes to, and fails if a file is left.
+"""ended.py TERM|INT|HUP|reader <dtlto-codegen> <job>: ends a worker during a job with
+warnings and temporary files, by that signal or by closing its output, and fails if a
+file is left.
 
-Its standard error is a pipe without room, so the worker stays at its first warning.
-Without --frame, since warnings are in the frame otherwise.
+The worker's standard error is a pipe without room, so it blocks at its first warning.
+Without --frame, since warnings would otherwise be in the frame.
 """
 
 import fcntl
@@ -32,7 +32,7 @@ with tempfile.TemporaryDirectory() as folder:
     p = subprocess.Popen([codegen, job, "-o", "-"], stderr=writer,
                          stdout=subprocess.PIPE,
                          env=dict(os.environ, TMPDIR=folder),
-                         # Whoever runs the tests may ignore it.
+                         # The tests' parent process may ignore these.
                          preexec_fn=lambda: [signal.signal(s, signal.SIG_DFL)
                                              for s in (signal.SIGHUP,
                                                        signal.SIGINT)])

@@ -1,2 +1,2 @@
-// Segmented stacks and variable arguments: a fatal error of LLVM's.
+// Segmented stacks and variable arguments: a fatal error in LLVM.
 int fatal(int n, ...) { return n; }

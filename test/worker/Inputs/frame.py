@@ -1,7 +1,7 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""frame.py <framed> <object> <bundle>: is the first the second in a frame that
-names the job of the third?"""
+"""frame.py <framed> <object> <bundle>: checks that the first is the second in a
+frame that names the job of the third."""
 
 import struct
 import sys

@@ -1,7 +1,7 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""gone.py <file>: the file has process ids, and none of them is alive. Ends those
-that are."""
+"""gone.py <file>: checks that none of the process ids in the file is alive.
+Ends those that are."""
 
 import os
 import signal

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """interrupt.py <signal> <program> <command>...
 
-Runs the command, a link of a module that compiles for ever. Waits until it has
-started a process of that program and that compiles, and sends the signal to the
-command alone. Succeeds if that then ends without success, and the process as
+Runs the command, a link of a module that compiles forever. Waits until it has
+started a process of that program which compiles, and sends the signal to the
+command alone. Succeeds if the command then fails, and the process ends as
 well."""
 
 import os
@@ -20,7 +20,7 @@ name, program, *command = sys.argv[1:]
 
 
 def stat(pid):
-    """Name, state, parent, and used time in ticks."""
+    """Returns name, state, parent, and used time in ticks."""
     try:
         with open("/proc/%s/stat" % pid) as f:
             text = f.read()
@@ -41,7 +41,8 @@ workers = []
 
 
 def begun():
-    """Has a worker been at it for so long that it has read all of its job?"""
+    """Returns whether a worker has run so long that it must have read its
+    job."""
     workers[:] = [pid for pid in os.listdir("/proc") if pid.isdigit() and
                   alive(pid) and stat(pid)[2] == link.process.pid]
     return any(stat(pid)[3] >= os.sysconf("SC_CLK_TCK") for pid in workers)

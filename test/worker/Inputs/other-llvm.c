@@ -1,7 +1,7 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Of a libLLVM that was installed after dtlto had been built.
+// Simulates a libLLVM that was installed after dtlto had been built.
 
 void LLVMGetVersion(unsigned *Major, unsigned *Minor, unsigned *Patch);
 void LLVMGetVersion(unsigned *Major, unsigned *Minor, unsigned *Patch) {

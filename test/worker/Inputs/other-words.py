@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""In the place of dtlto-codegen, which is $CODEGEN: the same result, in which
-$FROM has become $TO, as long."""
+"""Replaces dtlto-codegen ($CODEGEN). Returns its result, with $FROM replaced by
+$TO, of the same length."""
 
 import os
 import struct

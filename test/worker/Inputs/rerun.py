@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """rerun.py <folder> <number> <objects> <program>...
 
-Runs each job of the folder, which must have that number of them, with the
-program (dtlto-codegen and what goes before it). What it makes must be the
-objects, a glob pattern, byte for byte: each object by one job."""
+Runs each job of the folder, which must have that number of jobs, with the
+program (dtlto-codegen with its arguments). The results must be the objects, a
+glob pattern, byte for byte: one object for each job."""
 
 import collections
 import glob

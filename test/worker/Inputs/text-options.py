@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """text-options.py [--all] <ld.lld> <dtlto-codegen> <job>
 
-Gives the worker each of LLVM's options that takes text, with --all each option, and
-with strace compares the files that it opens or changes, its sockets and programs with
-those of the job as it is. An option is fine if the worker refuses it before anything
-else, or if there is no difference; one with which LLVM comes to no end is ended, and
-named. Prints how many are which, and the accepted ones.
+Gives the worker each LLVM option that takes text, or with --all each option. With
+strace, compares the files that it opens or changes, its sockets and its programs with
+those of the job without the option. An option is fine if the worker refuses it before
+anything else, or if there is no difference. If LLVM doesn't finish with an option, it
+is ended, and the option is named. Prints the number of each kind, and the accepted
+options.
 """
 
 import json
@@ -19,17 +20,17 @@ sys.dont_write_bytecode = True
 import bundle
 
 NAME = os.path.abspath("named-by-an-option")
-# Numbers and choices; of flags, nothing is said.
+# Numbers and choices. For flags, the help shows no value.
 PLAIN = re.compile(r"=<(int|uint|long|ulong|value)>$")
-# Seconds; a compile takes a fraction of one.
+# Seconds; a compile takes less than one.
 LIMIT = 60
-# What reaches other files, other machines and other programs.
+# Calls that access other files, machines and programs.
 CALLS = ("open,openat,creat,socket,connect,bind,execve,rename,renameat,renameat2,"
          "unlink,unlinkat,mkdir,mkdirat,link,linkat,symlink,symlinkat,truncate")
 
 
 def options(linker):
-    """name -> what help says of its value: `=<string>`, or nothing."""
+    """Returns name -> the help's form of its value: `=<string>`, or nothing."""
     p = subprocess.run([linker, "-mllvm", "--help-list-hidden"],
                        stdout=subprocess.PIPE, encoding="utf-8")
     found = {}
@@ -45,11 +46,11 @@ def options(linker):
 
 
 def run(codegen, job, trace):
-    """The calls that made a difference to the machine."""
+    """Compiles the job; returns the calls that affect the machine."""
     subprocess.run(["strace", "-f", "-qq", "-o", trace, "-e", "trace=" + CALLS,
                     codegen, job, "-o", "object"], stdin=subprocess.DEVNULL,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                   # Where LLVM crashes, it would start llvm-symbolizer.
+                   # If LLVM crashes, it would start llvm-symbolizer.
                    env=dict(os.environ, LLVM_DISABLE_SYMBOLIZATION="1"))
     with open(trace, errors="replace") as f:
         calls = [re.sub(r"^\d+ +", "", line.rstrip()) for line in f]
@@ -107,7 +108,7 @@ def main():
     print("accepted:", " ".join(accepted))
     if endless:
         print("without an end:", " ".join(endless))
-    # An empty list would show nothing.
+    # An empty list would prove nothing.
     sys.exit(1 if wrong or not accepted or not refused else 0)
 
 

@@ -1,7 +1,7 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The compiler doesn't look at the assembly before the backend does.
+// The compiler parses the assembly only in the backend.
 
 #ifndef COUNT
 #define COUNT 1

@@ -10,7 +10,7 @@ __attribute__((export_name("entry")))
 #endif
 int entry(void);
 
-// So that there are two functions, which can be in two parts.
+// Two functions, which can be in two parts.
 static __attribute__((noinline)) int folded(void) {
   return fold(table, 8) + scramble(source);
 }

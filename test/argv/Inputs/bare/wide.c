@@ -3,7 +3,7 @@
 
 #include "bare.h"
 
-// With -DFLOAT where the machine has floating point.
+// With -DFLOAT if the machine has floating point.
 #ifdef FLOAT
 static float average(float a, float b) { return (a + b) / 2; }
 #else

@@ -1,7 +1,7 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// A nest of loops whose order is the wrong one for the cache.
+// A loop nest whose order is bad for the cache.
 #define N 512
 
 void add(double (*to)[N], double (*from)[N]);

@@ -4,7 +4,7 @@
 int notInlined(int x);
 int weak(int x);
 int counter;
-// Also in main.c, and local to the program in both.
+// Defined in main.c as well, and local to the program in both.
 __attribute__((weak)) int twice = 1;
 _Thread_local int perThread = 3;
 const char *const names[] = {"one", "two"};

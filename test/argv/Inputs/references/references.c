@@ -1,7 +1,7 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Only references, so that nothing of the other modules is imported.
+// Only references, so that nothing is imported from the other modules.
 
 int notInlined(int x);
 extern int counter;

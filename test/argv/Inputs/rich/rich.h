@@ -1,11 +1,11 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// A hosted C++ program whose modules use what code generation treats specially:
-// exceptions, templates, virtual calls, thread-local variables, initialisers,
-// inline assembly, aliases, weak symbols, sections, switches, floating point.
-// Each test compiles it, so only one module has a large header of the standard
-// library's.
+// A hosted C++ program whose modules use features that code generation treats
+// specially: exceptions, templates, virtual calls, thread-local variables,
+// initialisers, inline assembly, aliases, weak symbols, sections, switches,
+// floating point. Each test compiles it, so only one module includes a large
+// header of the standard library.
 
 #ifndef RICH_H
 #define RICH_H

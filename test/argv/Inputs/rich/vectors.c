@@ -1,7 +1,7 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Loops that the vectorizer likes, and floating point that must stay exact.
+// Loops that are vectorized, and floating point that must stay exact.
 
 float dot(const float *a, const float *b, int n);
 void scale(double *out, const double *in, double by, int n);

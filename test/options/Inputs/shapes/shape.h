@@ -9,5 +9,5 @@ struct Circle : Shape {
   int area(int x) override;
 };
 
-// Returns a shape of which the caller can't see the type.
+// Returns a shape whose type the caller can't see.
 Shape *make();

@@ -1,14 +1,14 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What random programs of scripts/torture consist of.
+"""The features of scripts/torture's random programs.
 
 A feature is a template that uses properties of symbols which parts of a module have to
-preserve. Its first line has the language (c, c++ or ll), a name and tags: "asm" has
-assembly, or calls that CFI does not know; "exe" is not for shared libraries. Lines of
----- separate pieces, which go to different modules. A word after a backquote is
-replaced, see properties.Names: `x is a name of the whole program, `s_x a name of one
-module, which others have as well. Each feature defines CHECK `check(void), which prints
-what it finds, and may define int `call(int), which later features call.
+preserve. Its first line has the language (c, c++ or ll), a name and tags: "asm" means
+assembly, or calls that CFI does not know; "exe" excludes shared libraries. Lines of ----
+separate pieces, which go to different modules. A word after a backquote is replaced, see
+properties.Names: `x is a name in the whole program, `s_x a name in one module, which
+other modules may have as well. Each feature defines CHECK `check(void), which prints its
+results, and may define int `call(int), which later features call.
 """
 
 FEATURES = r"""

@@ -73,7 +73,8 @@ class Module:
         return self.name + "." + {"c": "c", "c++": "cc", "ll": "ll"}[self.language]
 
     def declare(self, function):
-        """An earlier feature's `int function(int)`."""
+        """Returns an earlier feature's `int function(int)`, declared if
+        needed."""
         if function in self.declared:
             return
         self.declared.add(function)
@@ -87,13 +88,13 @@ class Template(string.Template):
 
 
 class Names(dict):
-    """What a template's words become in a module."""
+    """The replacements of a template's words in a module."""
 
     def __init__(self, program, module, number, shared):
         self.program, self.module, self.rng = program, module, program.rng
         self.number, self.shared, self.local = number, shared, {}
         module.num_features += 1
-        # The same in each module.
+        # The same name in each module.
         self.suffix = "_s%d" % module.num_features
 
     def __missing__(self, word):
@@ -142,7 +143,7 @@ class Names(dict):
         return self.maybe("__attribute__((weak))")
 
     def make_maybe_const(self):
-        # One section has one set of flags.
+        # A section has one set of flags.
         return self.shared.setdefault("maybe_const", self.maybe("const"))
 
     def make_tls(self):
@@ -184,8 +185,8 @@ class Names(dict):
 
 
 class Program:
-    """Modules, the functions `checks` to call, and the shape of the link: exe, static
-    or shared."""
+    """The modules, the functions `checks` to call, and the kind of output: exe,
+    static or shared."""
 
     def __init__(self, rng, shape, num_modules, plain=False):
         self.rng, self.shape = rng, shape
@@ -205,12 +206,12 @@ class Program:
 
     def add(self, feature, number, modules):
         pieces = feature.pieces
-        # What IR declares and llvm.used can be there once.
+        # A module can have IR's declarations and llvm.used only once.
         free = [m for m in modules if feature.name not in m.features]
         while len(free) < len(pieces):
             free.append(self.new_module(feature.language))
             modules.append(free[-1])
-        # Empty ones first.
+        # Prefer empty modules.
         empty = [m for m in free if not m.num_features]
         if len(empty) >= len(pieces) and self.rng.random() < 0.5:
             free = empty

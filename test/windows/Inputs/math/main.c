@@ -1,4 +1,4 @@
-/* Values at which the libraries of glibc and of wine were seen to differ. */
+/* Values for which the libraries of glibc and of wine differ. */
 #include <stdio.h>
 
 double decimal(double), tangent(double), hyperbolic(double);
