@@ -98,7 +98,7 @@ public:
   bool EmitImportsFiles = false;
   std::function<void(llvm::lto::Config &)> Configure;
   std::function<void(llvm::StringRef Name)> OnObject; // called on any thread
-  std::function<void(plan::Options &)> Adjust; // sets thresholds
+  std::function<void(plan::Options &)> Adjust;        // sets thresholds
   MemoryCache *Cache = nullptr;
 
   std::vector<std::string> Written; // what the last link passed to OnWrite
