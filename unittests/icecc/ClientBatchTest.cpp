@@ -60,7 +60,7 @@ TEST_F(ClientBatchTest, SmallJobsGoTogether) {
 TEST_F(ClientBatchTest, JobsThatWaitForTheWindowGoAlone) {
   ASSERT_EQ(DTLTO_OK, open());
   EXPECT_EQ(DTLTO_OK, compile().Status); // teaches the speed
-  submitAll(5); // the limit of requests with one slot
+  submitAll(5);                          // the limit with one slot
   waitForAll();
   EXPECT_EQ(0u, closed().Batches);
 }
