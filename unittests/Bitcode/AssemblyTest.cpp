@@ -19,8 +19,7 @@ static bool fileReads(const std::string &IR,
   return assemblyMayReadFiles(StringRef(Bytes.data(), Bytes.size()));
 }
 
-/// Returns a module with a function that ends with \p Body, after another
-/// function.
+/// Returns a module whose second function ends with \p Body.
 static std::string function(const std::string &Body) {
   return "define i32 @first(i32 %x) {\n  %y = add i32 %x, 77\n  ret i32 %y\n}\n"
          "define i32 @second(i32 %x) {\n  %y = add i32 %x, 99\n  " +

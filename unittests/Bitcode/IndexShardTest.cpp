@@ -64,8 +64,7 @@ std::unique_ptr<ModuleSummaryIndex> parseIndex(StringRef Text) {
   return Index;
 }
 
-/// Writes a combined index of all summaries. Real shards have only some of
-/// them.
+/// Writes a combined index of all summaries, of which real shards have a part.
 Bytes writeWhole(const ModuleSummaryIndex &Index) {
   Bytes Result;
   raw_svector_ostream OS(Result);
@@ -503,8 +502,7 @@ TEST_F(WriteShardTest, TheTestsOwnProgram) {
   auto Shards = writeAll();
   ASSERT_EQ(Shards.size(), 3u);
   Written &Main = Shards["main.o"];
-  // The program has both kinds: the importer takes small functions and leaves
-  // large ones.
+  // The importer took small functions, and left large ones.
   for (GlobalValue::GUID GUID : guids({"small", "imported_var"}))
     EXPECT_EQ(Main.Imported.count(GUID), 1u);
   for (GlobalValue::GUID GUID : guids({"large", "deep", "chosen"}))

@@ -50,7 +50,7 @@ public:
     must(lto::findThinLTOModule(MemoryBufferRef(ref(Content), "slim")));
   }
 
-  /// Returns how much of the function is left: nothing, `declared`, `stub` or
+  /// Returns what is left of the function: nothing, `declared`, `stub` or
   /// `body`.
   StringRef function(StringRef Name) const {
     const Function *F = M->getFunction(Name);
@@ -213,8 +213,7 @@ TEST(SlimModuleTest, AnAliasBringsItsFunction) {
 }
 
 TEST(SlimModuleTest, BlockAddresses) {
-  // The reader materializes a function at once if the address of one of its
-  // blocks is taken.
+  // The reader materializes functions at once if a blockaddress refers to them.
   Slim S(R"(
     define void @wanted() { store ptr blockaddress(@other, %x), ptr @v ret void }
     define void @other() { br label %x x: ret void }
@@ -323,8 +322,7 @@ TEST(SlimModuleTest, ValuesOfVariables) {
   EXPECT_FALSE(Slim(IR, {}).has("xy"));
 }
 
-// Checks the numbering of values: a call after each instruction refers to a
-// function.
+// Checks the numbering of values by a call after each instruction.
 TEST(SlimModuleTest, EveryInstruction) {
   std::string IR = R"(
     @slot = global ptr null

@@ -290,8 +290,7 @@ TEST(BundleTest, EqualJobsAreEqualBytes) {
   std::string Here = Job.bundle();
   EXPECT_EQ(Job.bundle(), Here);
 
-  // Bundle again with another umask, time zone, locale, folder and (as root)
-  // user.
+  // Use another umask, time zone, locale, folder and (as root) user.
   int Pipe[2];
   ASSERT_EQ(pipe(Pipe), 0);
   pid_t Child = fork();
@@ -326,8 +325,7 @@ TEST(BundleTest, DigestsThatTheJobHasNot) {
 }
 
 TEST(BundleTest, DigestsThatTheJobHas) {
-  // Digests of the job are used as they are; hashing 100 MB per job would be a
-  // waste.
+  // Digests of the job are used as they are, because hashing is expensive.
   TestJob Job;
   Job.Digests = false;
   std::string Hex = bundleDigest("index");

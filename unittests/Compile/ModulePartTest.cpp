@@ -232,8 +232,7 @@ TEST_F(ModulePartTest, ConstantsWithoutAnAddress) {
   split(20);
   ASSERT_FALSE(together("b", "c"));
   EXPECT_EQ(2u, In["text"].size());
-  // No copies: linkers merge equal constants, but not if one part raised the
-  // alignment of its copy.
+  // Not copied: a part could raise the alignment of its copy.
   EXPECT_EQ(1u, In["seen.llvm.77"].size());
   EXPECT_EQ(1u, In["number.llvm.77"].size());
 }
@@ -349,8 +348,7 @@ define internal void @named() {
   }
 }
 
-/// Assembly can build a name from text and operands. It stays with the
-/// functions that such a name may mean.
+/// Assembly can build names from text and operands.
 TEST_F(ModulePartTest, NamesThatAssemblyPutsTogether) {
   struct {
     std::string Text;
@@ -565,8 +563,7 @@ TEST_F(ModulePartTest, NoCopiesOfWhatNamesAssemblysOwn) {
         EXPECT_FALSE(V->hasAvailableExternallyLinkage()) << Name;
 }
 
-/// Calls refer to the annotation strings of fields and variables, so parts copy
-/// these.
+/// Parts copy the annotation strings of fields and variables.
 TEST_F(ModulePartTest, Annotations) {
   std::string IR =
       Sink +
@@ -640,8 +637,7 @@ define void @filter(ptr %frame) {
         EXPECT_FALSE(F->hasAvailableExternallyLinkage()) << Name;
 }
 
-/// A program may walk these as a table from __start_commands to
-/// __stop_commands.
+/// Programs use such sections as tables, from __start_commands on.
 TEST_F(ModulePartTest, SectionsKeepTheirOrder) {
   std::string IR = Sink;
   for (char C : std::string("abcd"))
@@ -803,8 +799,7 @@ declare void @take(ptr)
   EXPECT_EQ(Group, At.getNamedValue("vtable.llvm.77")->getComdat());
 }
 
-/// The first name has no symbol in an object, the second needs quotes in
-/// assembly.
+/// The first name has no symbol in an object, the second needs quotes.
 TEST_F(ModulePartTest, NamesOfAssemblers) {
   const std::string Names = R"(target datalayout = "e-m:e-i64:64"
 target triple = "x86_64-unknown-linux-gnu"
@@ -909,8 +904,7 @@ TEST_F(ModulePartTest, DebugInfo) {
   EXPECT_EQ(1u, NumEnums);
 }
 
-/// A declaration in a part has the properties of the definition that code needs
-/// to refer to it.
+/// A declaration has the properties that code needs to refer to the symbol.
 TEST_F(ModulePartTest, Declarations) {
   parse(Sink + R"(
 $c = comdat any
@@ -1097,8 +1091,7 @@ TEST_F(ModulePartTest, ExportsOfWindows) {
   EXPECT_TRUE(At.getNamedGlobal("there")->hasDLLImportStorageClass());
 }
 
-/// OCaml's tables have symbols named after the module, so there can be only
-/// one.
+/// OCaml's tables have symbols named after the module: only one may exist.
 TEST_F(ModulePartTest, CollectorsTables) {
   for (const char *Collector : {"ocaml", "shadow-stack"}) {
     parse(Sink + function("void @a()", {}, 200) +

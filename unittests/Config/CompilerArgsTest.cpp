@@ -377,8 +377,7 @@ const Field Fields[] = {
     // clang-format on
 };
 
-/// Returns the words, joined and with a space at both ends, or `error: ` and
-/// the reason.
+/// Returns the words, with a space around each, or `error: ` and the reason.
 std::string argsFor(const lto::Config &Conf,
                     StringRef TheTriple = "x86_64-pc-linux-gnu",
                     ArrayRef<std::string> LLVMOptions = {}) {
@@ -528,8 +527,7 @@ TEST(CompilerArgsTest, CoffHasNoTimeStamp) {
   Conf.Options.MCOptions.MCIncrementalLinkerCompatible = true;
   EXPECT_NE(argsFor(Conf, T).find(" -mincremental-linker-compatible "),
             std::string::npos);
-  // Nor does the object contain the compiler's command line (Argv0,
-  // CommandLineArgs).
+  // No command line of the compiler either (Argv0, CommandLineArgs).
   EXPECT_NE(argsFor(Conf, T).find(" -gno-codeview-command-line "),
             std::string::npos);
 }

@@ -200,8 +200,7 @@ lto::Config baseConfig() {
   return Conf;
 }
 
-/// Checks that \p Text, when read, equals \p Conf, and is written in the same
-/// way again.
+/// Checks that \p Text is read as \p Conf, and written as \p Text again.
 void checkRoundTrip(const lto::Config &Conf, const std::string &Text) {
   Expected<ReadConfig> Read = readConfig(Text);
   ASSERT_TRUE(bool(Read)) << toString(Read.takeError()) << '\n' << Text;
@@ -603,8 +602,7 @@ TEST(ConfigJSONTest, AllChangesAtOnce) {
 }
 
 TEST(ConfigJSONTest, AnInstrumentedProgramsProfile) {
-  // This profile is written, so its name travels; a profile to read would be a
-  // file.
+  // A profile that is written is just a name. One that is read is a file.
   lto::Config Conf;
   Conf.CSIRProfile = "x.profraw";
   EXPECT_EQ(write(Conf), "error: --lto-cs-profile-file");
@@ -1071,8 +1069,7 @@ TEST(ConfigJSONTest, AnotherVersion) {
   EXPECT_EQ(whyNot(replaced(Text, Version, "\"18.1.0\"")),
             "a configuration of LLVM '18.1.0', but this is "
             "LLVM " LLVM_VERSION_STRING);
-  // Another version is reported before all other errors, such as a missing
-  // section.
+  // Reported before all other errors, such as a missing section.
   EXPECT_TRUE(contains(whyNot("{\"llvm\":\"20.1.0\"}"), "'20.1.0'"));
   EXPECT_TRUE(contains(whyNot(replaced(Text, Version, "19")), "'llvm'"));
   EXPECT_TRUE(contains(whyNot("{}"), "'llvm'"));

@@ -86,8 +86,7 @@ TEST_F(LLVMOptionsTest, WhatLLVMHasNotTaken) {
                                "-no-such-option"}),
             (std::vector<std::string>{"-one", "--three", "3"}));
   EXPECT_TRUE(optionsThatAreSet({}).empty());
-  // An alias isn't set, but the option that it stands for is, and causes an
-  // error.
+  // An alias isn't set, but its option is, and causes an error.
   parse({"-text-too=x"});
   EXPECT_EQ(optionsThatAreSet({"-one", "-text-too=x"}),
             std::vector<std::string>{"-one"});
@@ -95,8 +94,7 @@ TEST_F(LLVMOptionsTest, WhatLLVMHasNotTaken) {
 }
 
 TEST_F(LLVMOptionsTest, AreCounted) {
-  // If there are too many, one is another option's value, but it isn't known
-  // which.
+  // One of several equal words may be another option's value.
   parse({"-two=2", "-numbers=1,2", "--numbers", "3,4", "-numbers=5"});
   std::vector<std::string> Words = {"-two=2", "-numbers=1,2", "--numbers",
                                     "3,4", "-numbers=5"};

@@ -79,8 +79,7 @@ TEST(JobList, ErrorsNameThePlace) {
             "'x.json': brackets are nested too deep");
 }
 
-// Unknown keys, for example of a later linker, are reported and otherwise
-// ignored.
+// Unknown keys, for example of a later linker, are only reported.
 TEST(JobList, KeysThatNobodyKnows) {
   EXPECT_TRUE(parseJobList(Good, "x.json")->UnknownKeys.empty());
   Expected<JobList> List = parseJobList(

@@ -145,8 +145,7 @@ TEST_F(LocalRoomTokensTest, OneForEachButTheFirst) {
   Third.waitUntilItWaits();
   Visitor Fourth(R, 1);
   Fourth.waitUntilItWaits();
-  // The third has requested a token. It isn't needed any more, so the next job
-  // uses the token.
+  // The next job uses the token that the third one has requested.
   Third.IsNeeded = false;
   R.wake();
   EXPECT_FALSE(Third.entered());

@@ -167,8 +167,7 @@ std::vector<std::string> allNames() {
   return Names;
 }
 
-/// Returns all names that can be encoded, with their encodings, in the order of
-/// the originals.
+/// Returns all names that can be encoded, and their encodings, in order.
 std::vector<std::pair<std::string, std::string>> allEncoded() {
   ModuleNames Names(Cwd);
   std::vector<std::pair<std::string, std::string>> Result;
@@ -220,8 +219,7 @@ TEST(ModuleNamesTest, SafeComponents) {
       ASSERT_NE(C, "..") << toHex(Original);
       // One more for the `+` of a cut.
       ASSERT_LE(C.size(), ModuleNames::MaxComponent + 1) << toHex(Original);
-      // Some systems reserve these names for devices, with and without a
-      // suffix.
+      // Some systems reserve these names, with and without a suffix.
       for (StringRef Device : {"con", "prn", "aux", "nul", "com1", "lpt1"})
         ASSERT_NE(C.split('.').first, Device) << toHex(Original);
     }

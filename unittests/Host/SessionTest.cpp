@@ -735,8 +735,7 @@ protected:
     return {Status, Text};
   }
 
-  /// Returns the frame that dtlto-codegen writes for \p Bundle with the object
-  /// \p Object.
+  /// Returns dtlto-codegen's frame of \p Object for the job of \p Bundle.
   static std::string framed(StringRef Object, StringRef Bundle) {
     Expected<dtlto::Bundle> B = readBundle(Bundle, LLVM_VERSION_STRING);
     return (frameHead(Object, must(std::move(B)).Id) + Object).str();

@@ -48,8 +48,7 @@ TEST_F(LinkRunTest, Fallback) {
   const Failure Failures[] = {
       {DTLTO_ERROR_INFRASTRUCTURE, "no luck", "host:1", 2,
        "no luck on host:1; compiling it here"},
-      // The worker's name is added unless the message has it; "host:12" isn't
-      // "host:1".
+      // The worker's name is added unless the message has it.
       {DTLTO_ERROR_INFRASTRUCTURE, "host:1 is gone", "host:1", 2,
        "': host:1 is gone; compiling it here"},
       {DTLTO_ERROR_INFRASTRUCTURE, "host:12 is gone", "host:1", 2,

@@ -134,8 +134,7 @@ struct ChangeOne : FieldVisitor {
   std::string Name;
 };
 
-/// Changes field number \p Which. Returns its name; empty if there is no such
-/// field.
+/// Changes field number \p Which; returns its name, empty if there is none.
 std::string change(lto::Config &Conf, size_t Which) {
   ChangeOne Change(Which);
   visitAll(Change, Conf);
@@ -474,8 +473,7 @@ TEST_F(KeptModulesTest, WhatIsDamagedIsNotBelieved) {
     EXPECT_EQ(
         must(errorOrToExpected(MemoryBuffer::getFile(Names[0])))->getBuffer(),
         Good);
-    // A valid frame around invalid bitcode: anybody with write access could put
-    // it there.
+    // A valid frame of invalid bitcode.
     First.keep(Tasks[0], "no bitcode", /*IsHere=*/true);
     KeptModules Third(L.Jobs, folder(L, Folder), false);
     EXPECT_TRUE(Third.forHere(Tasks[0]));

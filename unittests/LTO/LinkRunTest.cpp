@@ -217,8 +217,7 @@ TEST_F(LinkRunTest, MemoryHereIsBounded) {
     if (N > Most)
       Most = N;
   };
-  // Some jobs run in the linker, some in the plugin's own processes, and some
-  // calls of enter() fail.
+  // Jobs run in the linker or in the plugin's processes, and some fail.
   Plugin.OnRun = [&](const FakePlugin::Job &J) {
     const dtlto_host &Host = Plugin.host();
     const auto *Room = static_cast<const dtlto_local_room *>(

@@ -156,8 +156,7 @@ TEST_P(HangingCallTest, IsLeftBehind) {
     EXPECT_EQ(TheLink.Msg.warnings().size(), 1u);
 }
 
-/// A plugin that hangs reads the memory lent to it until its close() returns,
-/// long after the link.
+/// After the link, the plugin still reads the memory lent to it.
 TEST_F(LinkRunTest, APluginThatIsLeftBehindReadsOn) {
   makeProgram(4);
   limitTime();
@@ -292,8 +291,7 @@ TEST_F(LinkRunTest, ALinkThatEndsWhereAJobHereIsAlive) {
   setFallback(FallbackKind::None);
   TheLink.Adjust = [](plan::Options &O) {
     O.JobTimeout = O.CallTimeout = 600ms;
-    // Each check comes after the next sign of life, and there are no other
-    // checks.
+    // Each check comes after the next sign of life.
     O.DeadlineStep = 150ms;
     O.LookInterval = 1h;
   };

@@ -191,8 +191,7 @@ const Program Programs[] = {
         !0 = !{!1, !1, i64 0}
         !1 = !{!"int", !2}
         !2 = !{!"root"})"},
-    // Some variables are imported with their values, others become
-    // declarations.
+    // Some variables are imported with values, others become declarations.
     {"Values",
      "declare i32 @f(i32)\ndefine i32 @main(i32 %x) { %v = call i32 "
      "@f(i32 %x) ret i32 %v }",

@@ -565,8 +565,7 @@ const FailureCase Failures[] = {
      "fail j0 caller, end j0 linkfailed, close"},
     {"Refused", "failed 1 refused", "stays 2 refused, compile 2",
      "fail j0 refused, end j0 linkfailed, close"},
-    // Only another compiler can tell whether the program itself leads to this
-    // object.
+    // Only another compiler can tell whether the object is right.
     {"BadResult", "failed 1 bad w1", "stays 2 bad, compile 2",
      "again 2 retry avoid w1"},
     {"PluginFailed", "pluginfailed",
@@ -1012,8 +1011,7 @@ TEST(PlanTest, AnEarlierObjectIsVerifiedIfTheLastOnesFail) {
           {9, "verified j2", "deliver 5, deliver 4, deliver 3"}});
 }
 
-/// An object that this process compiled for the plugin isn't compared with
-/// itself.
+/// Objects that this process compiled for the plugin aren't compared.
 TEST(PlanTest, OwnObjectsAreNotCompared) {
   Options O = remoteOnly();
   O.VerifyPercent = 1;
@@ -1079,7 +1077,7 @@ TEST(PlanTest, ARefusedObjectIsNotConfirmed) {
 Options oneSecond() {
   Options O = remoteOnly();
   O.JobTimeout = 1s;
-  O.LoadInterval = 1h; // not tested here
+  O.LoadInterval = 1h; // no load queries
   return O;
 }
 
@@ -1137,8 +1135,7 @@ TEST(PlanTest, AFullPluginAndAnEarlierJobInPreparation) {
   EXPECT_GT(H.P.wakeUp(), 1501ms);
 }
 
-// The same during a call of the plugin: the time of the suspension doesn't
-// count.
+// The suspension doesn't count as time of a call of the plugin.
 TEST(DeadlineTest, ALinkerThatWasStoppedInACall) {
   Options O = oneSecond();
   O.CallTimeout = 1000ms;

@@ -242,8 +242,7 @@ TEST(SharingPlanTest, AJobThatThePluginWouldEndSoonerIsLeft) {
 }
 
 TEST(SharingPlanTest, APluginIsFullIfThereIsNoMemoryForMore) {
-  // Slots that get no job don't count, so the plugin needs two seconds for the
-  // rest.
+  // Idle slots that get no job don't count: the plugin needs two seconds.
   Options O = shared();
   O.MaxBytesInFlight = 10;
   History H(O, jobs(3, 1));
@@ -396,8 +395,7 @@ TEST(SharingPlanTest, ASilentPluginThatTakesOnlySome) {
           {6, "busy 2", ""},
           {7, "busy 3", ""},
           {9, "load 9 8", ""},
-          // First the jobs that the plugin hasn't accepted, then the one that
-          // it has.
+          // First the jobs that the plugin hasn't accepted, then the other.
           {503, "tick",
            "cancel 3 full, stays 4 full, compile 4, cancel 2 full, stays 5 "
            "full, compile 5, stays 6 silent, compile 6"}});

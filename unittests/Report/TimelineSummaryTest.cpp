@@ -223,8 +223,7 @@ TEST(TimelineSummary, TheBoundIsTheLongestJobOrAllWork) {
   std::vector<JobRecord> Jobs = {job("a", 1, 4), job("a", 1, 2),
                                  job("a", 2, 3)};
   EXPECT_EQ(summaryOf(Jobs, 5, {{0, 8, 8, 0, 1}}).Bound, 2 + 3);
-  // The number of slots is the reported one, or the observed one if that is
-  // larger.
+  // The larger of the reported and the observed number of slots counts.
   EXPECT_EQ(summaryOf(Jobs, 5, {{0, 1, 1, 0, 1}}).Slots, 2u);
   EXPECT_EQ(summaryOf(Jobs, 5).Slots, 2u);
   Jobs.push_back(job("a", 4, 9));
@@ -384,8 +383,7 @@ TEST(TimelineSummary, TwoRounds) {
   EXPECT_EQ(show(S.Waits, -2, 16),
             "thin link prepare:0 run:0 run:1 close merge prepare:3 queue:3 "
             "run:3 close ");
-  // Both rounds have two slots and 6 s of work. The longest jobs take 3 s and 4
-  // s.
+  // 6 s of work on two slots in both rounds; the longest jobs take 3 s and 4 s.
   EXPECT_EQ(S.Slots, 2u);
   EXPECT_EQ(S.Bound, 2 + 3 + 4);
 }

@@ -39,8 +39,7 @@ static const Entries Some = {
     {~uint64_t(0), MaxCostBytes, MaxCostMicroseconds, MaxCostBytes / 1024},
     {~uint64_t(1), 77, 88, 99}};
 
-/// Returns why \p Text can't be parsed; empty if it can. Sets \p Result to the
-/// entries.
+/// Parses \p Text into \p Result. Returns the error, if any.
 static std::string parse(StringRef Text, Entries *Result = nullptr) {
   Expected<Entries> E = parseCosts(Text);
   if (!E)
@@ -359,8 +358,7 @@ TEST_F(CostFileOnDisk, ItsTimesDontMatter) {
   }
 }
 
-/// Appends an entry. Retries, because on a busy machine another process may
-/// hold the lock for long.
+/// Appends until it succeeds, because a busy machine may hold a lock for long.
 static bool appendAtLast(const std::string &Path, CostEntry E) {
   for (unsigned I = 0; I != 200; ++I) {
     Error Failed = updateCostFile(Path, [&](Entries &All) { append(All, E); });

@@ -43,8 +43,7 @@ protected:
     step(Now, E);
   }
 
-  /// Returns the times that the next link finds, and nothing for unknown
-  /// modules.
+  /// Returns the times that the next link finds, if any.
   std::vector<std::optional<double>> learnt() {
     EXPECT_EQ(Costs->save(), "");
     auto Next = CostHistory::load(Folder.path("costs"));

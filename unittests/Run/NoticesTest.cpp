@@ -61,8 +61,7 @@ protected:
     return E;
   }
 
-  /// The plugin's attempt at job \p J fails, and the linker compiles the job as
-  /// attempt 100 + J.
+  /// The plugin's attempt at job \p J fails; the linker's has number 100 + J.
   void fallBack(plan::JobId J, Cause Failure, StringRef Why,
                 StringRef Said = "") {
     step(event(PlanEvent::Failed, J, Failure),
@@ -322,8 +321,7 @@ TEST_F(NoticesTest, CompilerErrorsWithoutFallback) {
 }
 
 TEST_F(NoticesTest, CompilerErrorsHere) {
-  // Whether the plugin asked for the local compile or not: the message has only
-  // the compiler's errors.
+  // With and without the plugin, only the compiler's errors are shown.
   step(event(PlanEvent::Failed, 1, Cause::CompilerHere),
        {action(Action::EndJob, 1, 1, Cause::CompilerHere)},
        "the compiler failed", "all words", Texts({"undefined opcode"}));

@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Calls with a path that contains `/silent/` return only at the end of the
-// test.
+// Calls with a path that contains `/silent/` block until the end of the test.
 //
 //===----------------------------------------------------------------------===//
 

@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Builds the sections of Bundle/CodegenData.h as LLVM writes them, and invalid
-// ones.
+// Valid and invalid sections, as described in Bundle/CodegenData.h.
 //
 //===----------------------------------------------------------------------===//
 

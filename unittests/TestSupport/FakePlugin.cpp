@@ -20,8 +20,7 @@ using namespace dtlto::test;
 
 FakePlugin *FakePlugin::TheOne = nullptr;
 
-/// Checks the rules for calls of the host: none after close() or on a second
-/// thread, and one at a time.
+/// Checks a call of the host against the rules of the ABI.
 struct FakePlugin::Call {
   Call(FakePlugin &P, const char *Name) : P(P) {
     std::lock_guard<std::mutex> Lock(P.Mutex);

@@ -95,8 +95,7 @@ public:
   std::function<void(uint64_t)> OnCancel;
   /// Called in load(). Default: one slot, and nothing else is known.
   std::function<int32_t(dtlto_load &)> OnLoad;
-  /// Called by dtlto.refuted/1. The plugin has this extension if the hook is
-  /// set.
+  /// Called by dtlto.refuted/1, which exists if this is set.
   std::function<void(uint64_t Id, const char *Worker, int32_t Status)>
       OnRefuted;
   /// Called in put() of dtlto.store.draft/1, on any thread. The plugin has this

@@ -31,8 +31,7 @@ template <typename T> T must(llvm::Expected<T> E) {
   return std::move(*E);
 }
 
-/// Initializes all targets, assembly parsers and printers. May be called
-/// repeatedly.
+/// Initializes all targets with assembly parsers and printers, once.
 void initializeTargets();
 
 /// Returns bitcode with a summary and a hash, as written by `clang -flto=thin

@@ -122,8 +122,7 @@ static std::string replaced(StringRef Text, StringRef From, StringRef To) {
 std::string dtlto::test::richIR(StringRef TripleName) {
   Triple T(TripleName);
   bool IsMSVC = T.isWindowsMSVCEnvironment();
-  // WebAssembly's exceptions are like those of Windows, but have their own
-  // intrinsics.
+  // WebAssembly has the exceptions of Windows with its own intrinsics.
   std::string Pad = IsMSVC ? "  %k = cleanuppad within none []\n"
                              "  cleanupret from %k unwind to caller\n"
                            : "  %l = landingpad { ptr, i32 } cleanup\n"

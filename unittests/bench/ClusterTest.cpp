@@ -277,8 +277,7 @@ TEST(ClusterTest, DeathAfterANumberOfJobs) {
     ASSERT_TRUE(C.submit(0, job(Id, 100 + Time(Id))));
   auto R = finish(C);
   EXPECT_EQ(C.totals().Deaths, 1u);
-  // Jobs 1 and 2 ended, then 3 on machine 0. Machine 1 died with the other
-  // four.
+  // Jobs 1, 2 and 3 ended, then machine 1 died with the other four.
   EXPECT_EQ(C.totals().Lost, 4u);
   EXPECT_EQ(C.totals().Done, 6u);
 }

@@ -63,8 +63,7 @@ public:
   int32_t open(std::vector<std::string> Args);
   /// Offers a job once. Sets \p Id if the job is accepted.
   int32_t tryToSubmit(const JobSpec &Spec, uint64_t &Id);
-  /// Offers a job until it is accepted, again after each load_changed().
-  /// Returns its id.
+  /// Offers a job until it is accepted. Returns its id.
   uint64_t submit(const JobSpec &Spec);
   void cancel(uint64_t Id);
   /// Tells the plugin that the result of a job was wrong.
@@ -153,8 +152,7 @@ protected:
 size_t numOpenFiles();
 size_t numThreads();
 
-/// Returns "hosts=..." for all \p Mocks, each followed by \p Options such as
-/// "/limit".
+/// Returns "hosts=..." with \p Options such as "/limit" after each host.
 std::string hosts(std::initializer_list<const MockDistccd *> Mocks,
                   const std::string &Options = "");
 

@@ -151,8 +151,7 @@ TEST_F(FarmTest, CompilerNotAllowed) {
 
 TEST_F(FarmTest, AddressNotAllowed) {
   MockDistccd Bad;
-  // The host may hang up before the client has noticed the connection, or
-  // later.
+  // At different moments, even before the client has noticed the connection.
   for (size_t Size : {0, 0, 0, 0, 1, 12}) {
     Bad.onConnect([=](MockDistccd::Peer &P) {
       P.receive(Size);
@@ -263,8 +262,7 @@ protected:
     return Host->open(
         {hosts({M[0].get(), M[1].get(), M[2].get(), M[3].get()}, "/1")});
   }
-  /// Expects that host \p Index runs the job, and that later hosts aren't
-  /// contacted.
+  /// Expects that host \p Index runs the job, without a probe of later hosts.
   void expectOn(size_t Index) {
     ASSERT_EQ(open(), DTLTO_OK);
     FakeHost::Done D = Host->wait(Host->submit(smallJob("x.o")));
@@ -651,8 +649,7 @@ TEST_F(FarmTest, AHostThatFailsAtOnceDoesNotGetAllJobs) {
   EXPECT_TRUE(Host.warnings().empty());
 }
 
-/// The host's machine may be frozen. A single job that was taken back doesn't
-/// show that.
+/// The machine may be frozen if two jobs were taken back, but not after one.
 TEST_F(FarmTest, AHostThatAnswersNothingGetsNoMoreJobs) {
   setenv("DISTCC_IO_TIMEOUT", "1", 1);
   for (unsigned NumTakenBack : {1, 2}) {
@@ -813,8 +810,7 @@ TEST_F(FarmTest, ThreeHostsAreEnough) {
   for (unsigned I = 0; I != 5; ++I)
     EXPECT_EQ(M[I].numJobs(), I < 3 ? 1u : 0u);
 
-  // If the linker submits the same module again, it goes to hosts that haven't
-  // had it.
+  // A second submission goes to hosts that haven't had the job.
   M[4].onJob(nullptr);
   D = Host.wait(Host.submit(Spec));
   EXPECT_EQ(D.Status, DTLTO_ERROR_INFRASTRUCTURE);
@@ -841,8 +837,7 @@ TEST_F(FarmTest, AHostThatComesBack) {
   EXPECT_EQ(Host.warnings().size(), 1u);
 }
 
-/// The end of an old job doesn't prove anything about a machine that got the
-/// name since.
+/// The end of an old job says nothing of a machine that has the name now.
 TEST_F(FarmTest, ANameThatHasAnotherMachineByThen) {
   setenv("DISTCC_BACKOFF_PERIOD", "1", 1);
   Gate G;

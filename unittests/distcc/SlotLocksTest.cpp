@@ -171,8 +171,7 @@ TEST_F(SlotLocksTest, ASlotIsLeftToWhoAwaitsOne) {
   Other->await(H);
   EXPECT_TRUE(waitFor([&] { return Other->take(H, 0); }));
   Other->stopAwaiting(H);
-  // Now the link itself has to wait. It registers as waiting, and continues
-  // after that.
+  // Now the link itself has to wait, and registers for that.
   EXPECT_TRUE(waitFor([&] { return Other->isAwaited(H); }));
   unsigned Before = M.numJobs();
   Other->give(H, 0);

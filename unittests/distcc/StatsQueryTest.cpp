@@ -62,8 +62,7 @@ static void serve(MockDistccd &Stats, const std::string &Page) {
   });
 }
 
-/// Expects that as many jobs run at a time as the host reports, and that all
-/// succeed.
+/// Expects \p Slots concurrent jobs, and that all jobs succeed.
 static void expectJobs(FakeHost &Host, MockDistccd &A, unsigned Slots) {
   Gate G;
   A.onJob([&](MockDistccd::Peer &P) {

@@ -78,8 +78,7 @@ private:
   dtlto_job Job = {};
 };
 
-/// Returns whether both have the same job. A job without a command line has no
-/// output.
+/// Whether both have the same job. A job without a command line has no output.
 inline bool same(const Bundle &A, const Bundle &B) {
   if (A.Triple != B.Triple || A.Name != B.Name || A.Args != B.Args ||
       A.Config != B.Config || A.Inputs.size() != B.Inputs.size() ||

@@ -19,8 +19,7 @@ using namespace dtlto;
 using namespace dtlto::test;
 
 std::vector<std::string> dtlto::test::fuzzSeeds() {
-  // Sizes around one block of the archive, and names that are too long for its
-  // header.
+  // Sizes around a block of the archive, and names too long for its header.
   return {std::string("\5\2\0\0\1\0\2\1\0\2\3\2\0", 13) + "m.a",
           std::string("\x8\1\3\xff\4\2\2\3\xfe\1\4\1", 12) + "path",
           std::string(200, '\7')};

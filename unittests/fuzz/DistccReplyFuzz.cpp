@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The first byte of an input chooses the size of the pieces in which the rest,
-// the reply, arrives.
+// Input: one byte that chooses the size of pieces, and the reply.
 //
 //===----------------------------------------------------------------------===//
 

@@ -71,8 +71,7 @@ inline void check(bool Holds) {
     abort();
 }
 
-/// Returns whether \p Text isn't empty and can be shown as one line on a
-/// terminal.
+/// Returns whether \p Text is a line for a terminal, and not empty.
 inline bool isLine(std::string_view Text) {
   return !Text.empty() && std::all_of(Text.begin(), Text.end(), [](char C) {
     return uint8_t(C) >= 0x20 && C != 0x7f;

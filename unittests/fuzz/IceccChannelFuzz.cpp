@@ -85,8 +85,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   std::unique_ptr<Channel> Near = Channel::adopt(Raw, I);
   auto TheCluster =
       std::make_shared<Cluster>(Settings(), std::vector<std::string>{"x86_64"});
-  // Complete messages are received in order. Then the channel ends with a
-  // reason.
+  // Complete messages are received in order, before the error.
   size_t Next = 0;
   std::string Error;
   while (std::unique_ptr<Msg> M =

@@ -29,8 +29,7 @@ struct Chunk {
   std::string Packed;
 
   std::string inside(uint8_t Version) const;
-  /// Returns the decompressed bytes; nothing if they don't match the size
-  /// field.
+  /// Returns the decompressed bytes, if they match the size field.
   std::optional<std::string> unpacked() const;
 };
 } // namespace

@@ -47,8 +47,7 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
   return Seeds;
 }
 
-/// Removes \p Word and a number from the beginning of \p Text; returns the
-/// number.
+/// Removes \p Word and a number from \p Text; returns the number.
 static size_t number(StringRef &Text, StringRef Word) {
   size_t N = 0;
   check(Text.consume_front(Word) && !Text.consumeInteger(10, N));
@@ -80,8 +79,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   StringRef Text = Difference;
   check(number(Text, "first in byte ") == First);
   if (Text.consume_front(" (section ")) {
-    // Names of sections may contain anything. The last part is that of the
-    // local object.
+    // Names may contain anything. The last part has the sizes.
     StringRef Sections = Text.rsplit("; ").first;
     size_t At = Sections.find(", byte "), Offset = 0;
     check(At != StringRef::npos);

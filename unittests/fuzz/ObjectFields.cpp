@@ -33,8 +33,7 @@ public:
     return Value;
   }
 
-  /// Records fields of these sizes, one after the other, and advances \p
-  /// Offset.
+  /// Records fields of these sizes in sequence, and advances \p Offset.
   void add(uint64_t &Offset, ArrayRef<unsigned> Sizes) {
     for (unsigned Size : Sizes) {
       if (Offset <= Object.size() && Size <= Object.size() - Offset)

@@ -39,15 +39,13 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
 
 static std::string text(Choices &C) { return C.text(48); }
 
-/// Returns a number, often a small one. Of large ones, all widths are equally
-/// likely.
+/// Returns a number: often a small one, otherwise one of any width.
 static uint64_t number(Choices &C) {
   uint64_t N = C.take();
   return N < 200 ? N : ~uint64_t(0) >> (255 - N);
 }
 
-/// Returns a time that isn't before \p Clock, and advances \p Clock; sometimes
-/// NoTime.
+/// Advances \p Clock and returns it, or sometimes returns NoTime.
 static double later(Choices &C, double &Clock) {
   unsigned T = C.take();
   return T == 255 ? NoTime : Clock += T / 200.0;

@@ -32,8 +32,7 @@ static void check(bool Condition) {
     abort();
 }
 
-/// Returns what is kept in \p Room bytes of a program's output, which arrives
-/// in blocks of \p BlockSize bytes.
+/// Returns what \p Room bytes keep of \p All, which arrives in blocks.
 static std::string heard(const std::string &All, size_t BlockSize,
                          size_t Room) {
   std::vector<char> Kept(Room);

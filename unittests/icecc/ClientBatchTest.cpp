@@ -24,8 +24,7 @@ protected:
     for (unsigned I = 0; I != N; ++I)
       Ids.push_back(submit("bundle " + std::to_string(I)));
   }
-  /// Waits for all jobs. Each must have its own object, and the linker must
-  /// have compiled none.
+  /// Waits for all jobs, and expects that a node made the right object.
   void waitForAll() {
     for (size_t I = 0; I != Ids.size(); ++I) {
       Done D = wait(Ids[I]);

@@ -235,8 +235,7 @@ bool ClientLinkTest::logged(uint32_t Level, const std::string &Text) {
   return false;
 }
 
-/// Waits for a message that the plugin may log after the end of a job. close()
-/// would make it unnecessary.
+/// Waits for a message that may come after the end of the last job.
 bool ClientLinkTest::waitForLog(uint32_t Level, const std::string &Text) {
   for (int I = 0; I != 3000; ++I) {
     if (logged(Level, Text))

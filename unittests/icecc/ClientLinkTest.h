@@ -31,8 +31,7 @@ protected:
   int32_t open(std::vector<const char *> Args = {});
   /// Returns whether the job was accepted.
   bool tryToSubmit(const std::string &Bundle, const std::string &Name = "");
-  /// Submits a job until it is accepted. Without a \p Name, the job gets a
-  /// unique one.
+  /// Submits a job until it is accepted. The default \p Name is unique.
   uint64_t submit(const std::string &Bundle, const std::string &Name = "");
   Done wait(uint64_t Id);
   void cancel(uint64_t Id) { dtlto_plugin_entry.cancel(Session, Id); }

@@ -113,8 +113,7 @@ TEST_F(ClientTest, ManyJobsAndOneEnvironment) {
   MockCluster::Seen S = Cluster->seen();
   EXPECT_EQ(1u, S.Environments);
   EXPECT_EQ(S.Jobs, S.Ends);
-  // A few small jobs are accepted early, to replace those whose results are
-  // being received.
+  // A few jobs wait, to replace those whose results are being received.
   EXPECT_LE(MostAccepted, 20u + 5u);
 }
 
@@ -264,8 +263,7 @@ TEST_F(ClientTest, SilentNode) {
   Done First = compile("the bundle", "slow.o");
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, First.Status);
   EXPECT_NE(std::string::npos, First.Message.find("within the time limit"));
-  // The linker retries the job. The plugin fails it with the same message and
-  // without a request.
+  // The plugin fails the linker's retry with the same message, at once.
   Done Second = compile("the bundle", "slow.o");
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, Second.Status);
   EXPECT_EQ(First.Message, Second.Message);
@@ -329,8 +327,7 @@ TEST_F(ClientTest, AnEnvironmentBeginsWithLittle) {
   EXPECT_EQ(1024u, S.EnvironmentHead);
 }
 
-/// Connections to nodes have our options for dead machines instead of
-/// libicecc's.
+/// Connections to nodes detect dead machines by our limits.
 TEST_F(ClientTest, ConnectionsAreWatched) {
   ASSERT_EQ(DTLTO_OK, open());
   Cluster->expect({Behaviour::Silent});

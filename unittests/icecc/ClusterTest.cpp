@@ -220,8 +220,7 @@ TEST_F(ClusterTest, StaysUntilItsLoginIsAnswered) {
 }
 
 TEST_F(ClusterTest, StopWaitsForNothing) {
-  // This scheduler accepts a connection and sends nothing, not even its
-  // version.
+  // This scheduler accepts a connection, but doesn't even send its version.
   int Fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in Address = {};
   Address.sin_family = AF_INET;

@@ -81,8 +81,7 @@ static void readSlowly(MsgChannel &C) {
   }
 }
 
-/// Sends the beginning of a message, one byte at a time, until the client hangs
-/// up.
+/// Sends part of a message, byte by byte, until the client hangs up.
 static void dribble(MsgChannel &C) {
   const unsigned char Length[4] = {0, 1, 0, 0}; // of 65536 bytes
   for (size_t I = 0; I != 65536; ++I, std::this_thread::sleep_for(Drop))

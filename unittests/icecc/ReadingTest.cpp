@@ -72,8 +72,7 @@ protected:
                      GetParam().Protocol);
   }
 
-  /// Returns what is received of a chunk of \p Bytes whose size field is \p
-  /// Said.
+  /// Returns what is received of a chunk of \p Bytes with size \p Said.
   std::string received(const std::string &Bytes, size_t Said) {
     say(wireMessage(chunk(Bytes, Said)));
     std::unique_ptr<Msg> M = receive();

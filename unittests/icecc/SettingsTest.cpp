@@ -124,8 +124,7 @@ TEST_F(SettingsTest, DaemonConfig) {
   EXPECT_EQ("farm 1", S.NetName);
   EXPECT_EQ("one:1", S.Scheduler);
   EXPECT_EQ(First, S.SchedulerFrom);
-  // The later file overrides the first. Values with $ need a shell, so they are
-  // ignored.
+  // A later file overrides the first. Values with $ would need a shell.
   std::ofstream(Last) << "ICECREAM_SCHEDULER_HOST=two# other\r\n"
                          "ICECREAM_NETNAME=$(hostname)\n";
   ASSERT_TRUE(read({}));

@@ -27,8 +27,7 @@ inline std::string wireMessage(const std::string &Inside) {
   return wireNumber(Inside.size()) + Inside;
 }
 
-/// Returns \p Bytes, less than 1000, compressed as \p Kind says: C_LZO or
-/// C_ZSTD.
+/// Compresses less than 1000 \p Bytes as \p Kind says: C_LZO or C_ZSTD.
 inline std::string packChunk(const std::string &Bytes, uint32_t Kind) {
   std::string Packed(1000, 0), Work(LZO1X_1_MEM_COMPRESS, 0);
   size_t Size = Packed.size();

@@ -488,8 +488,7 @@ TEST_F(ClientTest, PackedBlobs) {
   EXPECT_LT(server().seen().BytesWritten, 2 * Large.size());
 }
 
-/// Large and small objects arrive compressed. Interrupted downloads are
-/// retried.
+/// Objects of all sizes arrive compressed. Interrupted downloads are retried.
 TEST_F(ClientTest, PackedReads) {
   ServerOptions.MaxBatch = 100000;
   ServerOptions.Zstd = true;
@@ -610,8 +609,7 @@ TEST_F(ClientTest, CallsThatFailForAWhile) {
   }
 }
 
-/// The server has no workers for such actions, for example because of a wrong
-/// platform=.
+/// The server has no workers for such actions, as with a wrong platform=.
 TEST_F(ClientTest, AServerWithoutSuchWorkers) {
   server().FateOf = [](unsigned) { return Fate::NoWorkers; };
   ASSERT_EQ(DTLTO_OK, open({"jobs=1", "platform=OSFamily=plan9"}));
@@ -669,8 +667,7 @@ TEST_F(ClientTest, NoWorkersForAWhile) {
   EXPECT_EQ("", logged(DTLTO_LOG_ERROR));
 }
 
-/// An action is executed at most three times, however often the linker submits
-/// the job.
+/// An action is executed three times at most, even for retries of the linker.
 TEST_F(ClientTest, ActionsBeginThreeTimes) {
   server().FateOf = [](unsigned) { return Fate::Forgotten; };
   ASSERT_EQ(DTLTO_OK, open({"results=off"}));
@@ -791,8 +788,7 @@ TEST_F(ClientTest, RefutedAtTheEnd) {
       << logged(DTLTO_LOG_WARNING);
 }
 
-/// The server must not merge a second attempt with the first one, which is
-/// still running.
+/// The server must not merge a second attempt with the running first one.
 TEST_F(ClientTest, SecondAttempt) {
   server().FateOf = fates({Fate::Held});
   ASSERT_EQ(DTLTO_OK, open());
@@ -852,8 +848,7 @@ TEST_F(ClientTest, TargetThatTheWorkerHasNot) {
   EXPECT_EQ(DTLTO_OK, compile().Status);
 }
 
-/// If the worker has the target, all jobs are sent, even if the first job fails
-/// for another reason.
+/// If the worker has the target, all jobs are sent, whatever the first does.
 TEST_F(ClientTest, AnotherTarget) {
   server().FateOf = fates({Fate::WorkerError});
   Triple = "aarch64-unknown-linux";
@@ -918,8 +913,7 @@ TEST_F(ClientTest, ObjectThatCanBeReadLater) {
   EXPECT_EQ(1u, server().seen().Executions);
 }
 
-/// Buildbarn limits a batch to the size of a message, and doesn't announce
-/// that.
+/// Buildbarn limits batches to the size of a message, without announcing it.
 TEST_F(ClientTest, LimitOfBatchesThatIsNotTold) {
   ServerOptions.InlinesObjects = false;
   ServerOptions.MaxRead = 2 << 20;
@@ -931,8 +925,7 @@ TEST_F(ClientTest, LimitOfBatchesThatIsNotTold) {
   EXPECT_EQ(1u, server().seen().Executions);
 }
 
-/// UNAVAILABLE in the response of an execution: the next try waits as long as
-/// the server says.
+/// The next try waits as long as the response of the execution says.
 TEST_F(ClientTest, LaterInAResponse) {
   server().FateOf = fates({Fate::LaterInside});
   ASSERT_EQ(DTLTO_OK, open({"retry-delay=1"}));
@@ -985,8 +978,7 @@ TEST_F(ClientTest, AnsweredFromTheServersCache) {
   EXPECT_EQ(1u, Numbers["actions executed"].second);
 }
 
-/// The error names the server that refuses, which need not be the one that
-/// executes.
+/// The error names the server that refuses, not the one that executes.
 TEST_F(ClientTest, RefusedByAnotherServer) {
   for (bool AtOnce : {true, false}) {
     ServerOptions.CapabilitiesCode = AtOnce ? 7 : 0; // PERMISSION_DENIED
@@ -1054,8 +1046,7 @@ TEST_F(ClientTest, ServerThatIsNotReady) {
   ASSERT_EQ(DTLTO_OK, open({"retries=2"}));
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile().Status);
   EXPECT_NE(std::string::npos, logged(DTLTO_LOG_ERROR).find("UNAVAILABLE"));
-  // Reported at the first failure, since a short link doesn't wait for the
-  // last; and only once.
+  // Reported once, at the first failure: a short link ends before the last.
   EXPECT_EQ("server " + server().url() +
                 ": UNAVAILABLE: you are nobody here; trying again\n",
             logged(DTLTO_LOG_DEBUG));
@@ -1194,8 +1185,7 @@ TEST_F(ClientTest, QueuedForLongerThanTheLimit) {
   EXPECT_EQ(1u, server().seen().Executions);
 }
 
-/// Both jobs report that they are being sent, while one of them uploads the
-/// blob that both need.
+/// Both jobs report progress while one of them uploads their common blob.
 TEST_F(ClientTest, ASlowUploadIsNoSilence) {
   Timeout = 8; // news is due after a quarter of it
   uint64_t A = 0, B = 0;
@@ -1203,8 +1193,7 @@ TEST_F(ClientTest, ASlowUploadIsNoSilence) {
     std::lock_guard<std::mutex> Lock(Mutex);
     return NumSending[A] >= Times && NumSending[B] >= Times;
   };
-  // The upload takes until both jobs have reported twice, up to 3 s for each
-  // message.
+  // Slow until both jobs have reported twice, at most 3 s for each message.
   server().OnWrite = [&] {
     waitUntil([&] { return BothTold(1); });
     for (unsigned I = 0; I != 300 && !BothTold(2); ++I)

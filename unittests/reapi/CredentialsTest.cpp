@@ -211,8 +211,7 @@ TEST_F(CredentialHelperTest, NeverTaken) {
   EXPECT_LE(runs(), 2u);
 }
 
-/// The user's own header is preferred. The token is only used without any
-/// other.
+/// The user's own header precedes the helper's, and that precedes the token.
 TEST_F(CredentialHelperTest, WhoseCounts) {
   std::ofstream(Folder + "/token") << "old\n";
   ASSERT_EQ(DTLTO_OK, open({tokens(), "token-file=" + Folder + "/token"}));

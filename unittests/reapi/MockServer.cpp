@@ -463,8 +463,7 @@ struct MockServer::Impl final : re::Execution::Service,
     return Stays || !C->IsCancelled();
   }
 
-  /// Answers \p In if it asks for a compiler's version; otherwise returns
-  /// false.
+  /// Answers \p In, if it asks for a compiler's version.
   bool answerQuestion(const re::ExecuteRequest &In,
                       grpc::ServerWriter<Operation> *Out, Status &Failed) {
     std::lock_guard<std::mutex> Lock(Mutex);
@@ -666,8 +665,7 @@ MockServer::MockServer(const Options &O) : I(std::make_unique<Impl>(*this, O)) {
   }
   if (O.MaxStreams)
     B.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, O.MaxStreams);
-  // With this, a server that reads slowly lets the client send 64 KiB ahead,
-  // not MiBs.
+  // A server that reads slowly lets clients send 64 KiB ahead, not MiBs.
   B.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
   B.AddListeningPort("127.0.0.1:0", Credentials, &I->Port);
   B.RegisterService(static_cast<re::Execution::Service *>(I.get()));

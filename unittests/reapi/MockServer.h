@@ -83,8 +83,7 @@ public:
   unsigned RetryAfterMs = 1;
   /// The number of calls of ByteStream to cut after their first message.
   unsigned CutWrites = 0, CutReads = 0;
-  /// The number of calls of BatchReadBlobs that return UNAVAILABLE for the
-  /// blob.
+  /// The number of calls of BatchReadBlobs whose blobs are UNAVAILABLE.
   unsigned UnavailableReads = 0;
   /// The duration of BatchUpdateBlobs.
   std::chrono::milliseconds SlowBatches{0};

@@ -35,8 +35,7 @@ protected:
   int32_t open(std::vector<std::string> Args = {});
   /// Offers a job with its own module, and with an import that all jobs share.
   uint64_t submit(const std::string &Module, const std::string &Import = "i");
-  /// Reuses the memory of a module without jobs for another one of the same
-  /// size.
+  /// Reuses the memory of a module for another one of the same size.
   void overwrite(const std::string &Old, const std::string &New);
   Done wait(uint64_t Id);
   Done compile(const std::string &Module = "m") { return wait(submit(Module)); }

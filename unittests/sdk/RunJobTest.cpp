@@ -85,8 +85,7 @@ protected:
     return O;
   }
 
-  /// Returns the path of a new executable script, in which `$top` is the test's
-  /// folder.
+  /// Creates an executable script, in which `$top` is the test's folder.
   std::string script(const std::string &Text) {
     std::string Name = "script" + std::to_string(NumScripts++);
     Top.write(Name, "#!/bin/sh\ntop='" + Top.path("") + "'\n" + Text);

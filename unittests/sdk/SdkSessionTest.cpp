@@ -110,15 +110,13 @@ TEST_F(SdkSessionTest, MoreCapacityIsRoom) {
   EXPECT_EQ(NumTold, 1u);
   EXPECT_EQ(submit(), DTLTO_OK);
   EXPECT_EQ(submit(), DTLTO_BUSY);
-  // A capacity below the number of jobs ends none of them, but the next job has
-  // to wait longer.
+  // A lower capacity ends no job, but the next one has to wait longer.
   events().setCapacity(0);
   events().take()->finish({"one"});
   EXPECT_EQ(NumTold, 1u);
 }
 
-/// Each refused job is followed by load_changed(), whatever ends or changes
-/// meanwhile.
+/// load_changed() follows each refusal, whatever ends or changes meanwhile.
 TEST_F(SdkSessionTest, NoBusyIsForgotten) {
   constexpr unsigned NumJobs = 2000;
   std::thread Ender([&] {
