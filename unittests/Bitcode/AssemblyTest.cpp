@@ -19,7 +19,7 @@ static bool fileReads(const std::string &IR,
   return assemblyMayReadFiles(StringRef(Bytes.data(), Bytes.size()));
 }
 
-/// A function with \p Body, after one that has a body, too.
+/// Returns a module whose second function ends with \p Body.
 static std::string function(const std::string &Body) {
   return "define i32 @first(i32 %x) {\n  %y = add i32 %x, 77\n  ret i32 %y\n}\n"
          "define i32 @second(i32 %x) {\n  %y = add i32 %x, 99\n  " +
@@ -36,7 +36,7 @@ TEST(AssemblyTest, Text) {
 }
 
 TEST(AssemblyTest, AtFileScope) {
-  // LLVM's writer reads the file of an .incbin itself.
+  // Not `.incbin`: LLVM's bitcode writer would open its file.
   EXPECT_TRUE(fileReads("module asm \"nop\"\nmodule asm \".MACRO m\"\n"
                         "module asm \".endm\"\n"));
   EXPECT_FALSE(fileReads("module asm \"nop\"\n@s = constant [8 x i8] "
@@ -50,7 +50,7 @@ TEST(AssemblyTest, InFunctions) {
   EXPECT_FALSE(fileReads(function("")));
 }
 
-/// LLVM writes a header of its own in front of a module, and fills up the end.
+/// For Mach-O, LLVM puts a header in front of the module and pads its end.
 TEST(AssemblyTest, MachO) {
   const char *Mac = "arm64-apple-macos13";
   EXPECT_FALSE(fileReads(function(""), Mac));

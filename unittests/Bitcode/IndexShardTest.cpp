@@ -1,4 +1,4 @@
-//===- IndexShardTest.cpp - Shards, and other names in them ---------------===//
+//===- IndexShardTest.cpp - Index shards, and renaming their modules ------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -57,14 +57,14 @@ std::unique_ptr<ModuleSummaryIndex> parseIndex(StringRef Text) {
     Diag.print("index", errs());
     abort();
   }
-  // There is no text for these.
+  // The textual form can't express CFI functions.
   for (const char *Name : {"one", "two", "a longer name"})
     addCfiFunction(Index->cfiFunctionDefs(), Name);
   addCfiFunction(Index->cfiFunctionDecls(), "declared");
   return Index;
 }
 
-/// A combined index of all summaries; the real ones are parts of it.
+/// Writes a combined index of all summaries, of which real shards have a part.
 Bytes writeWhole(const ModuleSummaryIndex &Index) {
   Bytes Result;
   raw_svector_ostream OS(Result);
@@ -72,7 +72,7 @@ Bytes writeWhole(const ModuleSummaryIndex &Index) {
   return Result;
 }
 
-/// What a backend would know from this shard, as text.
+/// Returns what a backend would read from \p Shard, as text.
 std::string textOf(StringRef Shard) {
   Expected<std::unique_ptr<ModuleSummaryIndex>> Index =
       getModuleSummaryIndex(MemoryBufferRef(Shard, "shard"));
@@ -93,7 +93,7 @@ std::string rename(StringRef Shard, Bytes &Out,
   return "";
 }
 
-/// Renames each module to what \p Fn returns, and expects success.
+/// Renames each module to the result of \p Fn, and expects success.
 Bytes renamed(StringRef Shard, function_ref<std::string(StringRef)> Fn) {
   Bytes Out;
   EXPECT_EQ(rename(Shard, Out,
@@ -115,7 +115,7 @@ protected:
 //===----------------------------------------------------------------------===//
 
 TEST_F(IndexShardTest, TheTestsOwnIndex) {
-  // All that a test here relies on: the index has what its text has.
+  // Checks what the tests below rely on: the index has everything in its text.
   ASSERT_EQ(moduleNamesOf(ref(Shard)), Modules);
   std::string Text = textOf(ref(Shard));
   for (StringRef Part :
@@ -125,7 +125,7 @@ TEST_F(IndexShardTest, TheTestsOwnIndex) {
     EXPECT_NE(Text.find(Part), std::string::npos) << Part.str();
 }
 
-// Another table of the same modules gives the same shard as new names do.
+// Writing a shard with another module table equals renaming the modules.
 TEST_F(IndexShardTest, AnotherTable) {
   std::unique_ptr<ModuleSummaryIndex> Index = parseIndex(IndexText);
   std::map<StringRef, ModuleHash> Sorted;
@@ -153,7 +153,7 @@ TEST_F(IndexShardTest, EverythingElseIsTheSame) {
   EXPECT_EQ(moduleNamesOf(ref(New)), NewNames);
   EXPECT_EQ(recordsOf(ref(New)), recordsOf(ref(Shard)));
 
-  // LLVM reads the same out of it, but for the names.
+  // LLVM reads the same from the new shard, except for the names.
   std::string Want = textOf(ref(Shard)), Have = textOf(ref(New));
   for (size_t I = 0; I != Modules.size(); ++I) {
     size_t Pos = Have.find("\"" + NewNames[I] + "\"");
@@ -164,7 +164,7 @@ TEST_F(IndexShardTest, EverythingElseIsTheSame) {
 }
 
 TEST_F(IndexShardTest, CfiFunctionsAreKept) {
-  // Text doesn't show them.
+  // textOf() doesn't show CFI functions.
   auto Index = parseIndex(IndexText);
   GlobalValue::GUID GUID = guidOf("one");
   std::unique_ptr<FunctionSummary> F = makeEmptyFunctionSummary();
@@ -268,12 +268,12 @@ TEST_F(IndexShardTest, ANameIsPrintedInOneLine) {
 }
 
 //===----------------------------------------------------------------------===//
-// What is no shard
+// Invalid shards
 //===----------------------------------------------------------------------===//
 
 namespace {
 std::string renameError(StringRef Bytes) {
-  // In memory of its own: a read past the end is seen by sanitizers.
+  // The copy lets sanitizers detect a read past the end.
   std::vector<char> Copy(Bytes.begin(), Bytes.end());
   test::Bytes Out;
   return rename(StringRef(Copy.data(), Copy.size()), Out,
@@ -329,7 +329,7 @@ TEST_F(IndexShardTest, RandomChangesNeverCrash) {
 
 namespace {
 
-/// One of each thing that a module can refer to in another.
+/// A module with every kind of reference to another module's symbol.
 constexpr StringLiteral MainIR = R"(
 @imported_var = external constant i32
 @var = external global i32
@@ -398,16 +398,17 @@ define i32 @deep(i32 %x) noinline {
 }
 )";
 
-/// What a shard says, next to what the link knows.
+/// A shard as written, and what the link knows of its symbols.
 struct Written {
   std::string Module;
   Bytes Shard;
   std::unique_ptr<ModuleSummaryIndex> Index;
-  std::set<GlobalValue::GUID> Own;               // defined in the module
-  std::set<GlobalValue::GUID> Imported;          // as definitions or not
-  std::map<GlobalValue::GUID, bool> Referenced;  // to: local to the link
-  std::map<GlobalValue::GUID, std::string> Kind; // of symbols in the link
-  Bytes Plain;                                   // what LLVM writes
+  std::set<GlobalValue::GUID> Own;               // Defined in the module.
+  std::set<GlobalValue::GUID> Imported;          // As definitions or
+                                                 // declarations.
+  std::map<GlobalValue::GUID, bool> Referenced;  // To: is it local?
+  std::map<GlobalValue::GUID, std::string> Kind; // Of symbols in the link.
+  Bytes Plain;                                   // As written by LLVM.
 };
 
 class WriteShardTest : public testing::Test {
@@ -501,7 +502,7 @@ TEST_F(WriteShardTest, TheTestsOwnProgram) {
   auto Shards = writeAll();
   ASSERT_EQ(Shards.size(), 3u);
   Written &Main = Shards["main.o"];
-  // The importer took what is small and left what isn't: both kinds are there.
+  // The importer took small functions, and left large ones.
   for (GlobalValue::GUID GUID : guids({"small", "imported_var"}))
     EXPECT_EQ(Main.Imported.count(GUID), 1u);
   for (GlobalValue::GUID GUID : guids({"large", "deep", "chosen"}))
@@ -546,8 +547,8 @@ TEST_F(WriteShardTest, NothingMoreIsImported) {
               << Module << " would import " << GUID << " from "
               << Summary->modulePath().str();
         else if (!W.Own.count(GUID)) {
-          // A stand-in: of a symbol that something refers to, and nowhere a
-          // definition that could be taken.
+          // This is a stand-in: the symbol is referenced, and no importable
+          // definition exists.
           EXPECT_EQ(W.Referenced.count(GUID), 1u) << Module << ": " << GUID;
           EXPECT_EQ(summariesOf(Info).size(), 1u);
           EXPECT_TRUE(Summary->notEligibleToImport());
@@ -583,7 +584,7 @@ TEST_F(WriteShardTest, NothingIsAddedToInterposableSymbols) {
 }
 
 TEST_F(WriteShardTest, ModulesWithoutSymbols) {
-  // A backend skips optimization for a module that has no summary at all.
+  // A backend doesn't optimize a module that has no summary at all.
   TheLink.add("empty.o", "");
   auto Shards = writeAll();
   ASSERT_EQ(Shards.count("empty.o"), 1u);

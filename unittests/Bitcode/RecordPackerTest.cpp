@@ -1,4 +1,4 @@
-//===- RecordPackerTest.cpp - Abbreviations made to measure ---------------===//
+//===- RecordPackerTest.cpp - Abbreviations chosen to fit the records -----===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -21,7 +21,7 @@ constexpr unsigned BlockID = 17;
 using Record = std::pair<unsigned, std::vector<uint64_t>>;
 using Records = std::vector<Record>;
 
-/// A stream of one block, without abbreviations.
+/// Writes a stream of one block, without abbreviations.
 Bytes write(const Records &In) {
   Bytes Out;
   BitstreamWriter W(Out);
@@ -32,7 +32,7 @@ Bytes write(const Records &In) {
   return Out;
 }
 
-/// The cursor stands before the block.
+/// Returns a cursor that is positioned before the block.
 BitstreamCursor before(const Bytes &Stream) {
   BitstreamCursor In(ref(Stream));
   BitstreamEntry Entry = must(In.advance());
@@ -76,9 +76,9 @@ TEST(RecordPackerTest, Empty) { EXPECT_EQ(read(repack(write({}))), Records()); }
 TEST(RecordPackerTest, TheSameRecordsInFewerBytes) {
   Records In;
   for (uint64_t I = 0; I != 500; ++I) {
-    In.push_back({8, {I * 40, 20, 7, 0, 0, 0, 1, 0, 0}}); // one shape
+    In.push_back({8, {I * 40, 20, 7, 0, 0, 0, 1, 0, 0}}); // One shape.
     In.push_back({2, {}});
-    In.push_back({7, std::vector<uint64_t>(I % 40, I)}); // many
+    In.push_back({7, std::vector<uint64_t>(I % 40, I)}); // Many shapes.
   }
   Bytes Was = write(In), Is = repack(Was);
   EXPECT_EQ(read(Is), In);
@@ -117,7 +117,7 @@ TEST(RecordPackerTest, Random) {
     Bytes Was = write(In), Is = repack(Was);
     EXPECT_EQ(read(Is), In);
     EXPECT_EQ(ref(repack(Was)), ref(Is));
-    // Abbreviations of an abbreviated block are forgotten.
+    // Packing again drops the old abbreviations.
     EXPECT_EQ(read(repack(Is)), In);
   }
 }

@@ -1,4 +1,4 @@
-//===- SlimModuleTest.cpp - A module with only what jobs import -----------===//
+//===- SlimModuleTest.cpp - Modules reduced to what jobs import -----------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -28,7 +28,7 @@ namespace {
 
 GlobalValue::GUID guid(StringRef Name) { return guidOf(Name); }
 
-/// A file, and the ThinLTO module in it.
+/// A bitcode file, and the ThinLTO module in it.
 struct File {
   Bytes Content;
   BitcodeModule Module;
@@ -43,14 +43,15 @@ class Slim {
 public:
   Slim(StringRef IR, GUIDSet Imported) : Whole(thinBitcode(IR)) {
     Content = must(slimModule(Whole.Module, Imported)).Bytes;
-    // All of it, by a reader that skips nothing.
+    // This reader is not lazy: it reads everything.
     M = must(parseBitcodeFile(MemoryBufferRef(ref(Content), "slim"), Context));
     EXPECT_FALSE(verifyModule(*M, &errs()));
-    // What a worker asks for.
+    // A worker looks the module up like this.
     must(lto::findThinLTOModule(MemoryBufferRef(ref(Content), "slim")));
   }
 
-  /// What is there of the function: nothing, `declared`, `stub` or `body`.
+  /// Returns what is left of the function: nothing, `declared`, `stub` or
+  /// `body`.
   StringRef function(StringRef Name) const {
     const Function *F = M->getFunction(Name);
     if (!F)
@@ -67,7 +68,7 @@ public:
   std::unique_ptr<Module> M;
 };
 
-/// Why the module can't be slimmed; empty if it can.
+/// Returns why the module can't be slimmed; empty if it can.
 std::string reason(Bytes Bitcode, GUIDSet Imported = {}) {
   File Whole(std::move(Bitcode));
   auto Result = slimModule(Whole.Module, Imported);
@@ -77,7 +78,7 @@ std::string reason(Bytes Bitcode, GUIDSet Imported = {}) {
 } // namespace
 
 #if LLVM_VERSION_MAJOR >= 23
-// As a module that is split has it. The GUID is that of the name before.
+// Functions renamed as in a split module: the GUID is that of the old name.
 TEST(SlimModuleTest, NamesThatHaveChanged) {
   Slim S(R"(
     @taken = hidden constant i32 7, !guid !0
@@ -98,7 +99,7 @@ TEST(SlimModuleTest, NamesThatHaveChanged) {
         ->getZExtValue();
   };
   EXPECT_EQ(value("taken"), 7u);
-  // An importer asks for these, without the rest of the metadata.
+  // An importer needs GUIDs without loading the rest of the metadata.
   auto Lazy = must(getLazyBitcodeModule(
       MemoryBufferRef(ref(S.Content), "slim"), S.Context,
       /*ShouldLazyLoadMetadata=*/true, /*IsImporting=*/true));
@@ -122,7 +123,7 @@ TEST(SlimModuleTest, BodiesThatAreImported) {
   EXPECT_EQ(S.function("unwanted"), "");
   EXPECT_EQ(S.function("elsewhere"), "");
   EXPECT_FALSE(S.has("unwanted"));
-  // What is numbered keeps its number.
+  // Numbered functions keep their numbers.
   EXPECT_EQ(S.M->size(), 5u);
   EXPECT_LT(S.Content.size(), S.Whole.Content.size());
 
@@ -136,7 +137,7 @@ TEST(SlimModuleTest, BodiesThatAreImported) {
 TEST(SlimModuleTest, NothingButDeclarationsIsImported) {
   Slim S("define void @f() { ret void }\n@v = global i32 1\n", {});
   EXPECT_EQ(S.function("f"), "");
-  // An importer moves variables that it knows by name.
+  // Variables stay, because importers find them by name.
   EXPECT_TRUE(S.M->getNamedGlobal("v"));
 }
 
@@ -191,7 +192,7 @@ TEST(SlimModuleTest, LocalsAreKnownByTheirFile) {
   EXPECT_EQ(S.M->getSourceFileName(), "dir/a.c");
   EXPECT_EQ(S.function("f"), "body");
   EXPECT_EQ(S.function("g"), "stub");
-  // The name alone is somebody else's.
+  // The name alone is the GUID of another, external function.
   EXPECT_EQ(Slim(IR, {guid("keep"), guid("f")}).function("f"), "stub");
 }
 
@@ -212,7 +213,7 @@ TEST(SlimModuleTest, AnAliasBringsItsFunction) {
 }
 
 TEST(SlimModuleTest, BlockAddresses) {
-  // The reader makes functions whose blocks have their address taken at once.
+  // The reader materializes functions at once if a blockaddress refers to them.
   Slim S(R"(
     define void @wanted() { store ptr blockaddress(@other, %x), ptr @v ret void }
     define void @other() { br label %x x: ret void }
@@ -295,7 +296,7 @@ TEST(SlimModuleTest, ValuesOfVariables) {
   Slim S(IR, {guid("wanted"), guid("moved")});
   EXPECT_FALSE(IsNull(S, "moved"));
   EXPECT_TRUE(IsNull(S, "shared"));
-  // That it is referred to doesn't mean that it is read.
+  // A reference to a variable doesn't need its initializer.
   EXPECT_TRUE(IsNull(S, "known"));
   EXPECT_TRUE(IsNull(S, "text"));
   EXPECT_FALSE(S.has("unwanted"));
@@ -303,7 +304,7 @@ TEST(SlimModuleTest, ValuesOfVariables) {
   for (StringRef Name : {"a", "b", "c"})
     EXPECT_EQ(S.function(Name), "declared") << Name.str();
   EXPECT_EQ(S.function("d"), "");
-  // What a body shares with a variable is as it was.
+  // A constant that a body shares with a variable is unchanged.
   const auto &Store =
       cast<StoreInst>(S.M->getFunction("wanted")->front().front());
   EXPECT_EQ(
@@ -317,11 +318,11 @@ TEST(SlimModuleTest, ValuesOfVariables) {
   EXPECT_FALSE(IsNull(Other, "text"));
   EXPECT_EQ(Other.function("d"), "declared");
 
-  // Nothing is imported: the texts are gone.
+  // Without imports, no text is left.
   EXPECT_FALSE(Slim(IR, {}).has("xy"));
 }
 
-// Values are counted: after each instruction, one refers to a function.
+// Checks the numbering of values by a call after each instruction.
 TEST(SlimModuleTest, EveryInstruction) {
   std::string IR = R"(
     @slot = global ptr null
@@ -425,7 +426,7 @@ TEST(SlimModuleTest, EveryInstruction) {
     declare void @k50(ptr)
     declare void @k53(ptr)
   )";
-  // What is called stands there with its type.
+  // These are called, so the IR above declares them with their types.
   const std::set<unsigned> Declared = {30, 32, 34, 38, 50, 53};
   constexpr unsigned Kept = 55;
   std::vector<std::string> Names;
@@ -439,7 +440,7 @@ TEST(SlimModuleTest, EveryInstruction) {
     IR.replace(At, 6, "call void @use(ptr @" + Names.back() + ")");
     IR += "declare void @" + Names.back() + "()\n";
   }
-  // Far away, so that a wrong number is nobody's.
+  // With many unused functions, a wrong value number hits one of them.
   for (unsigned I = 0; I != 300; ++I)
     IR += "declare void @unused" + std::to_string(I) + "()\n";
 
@@ -454,7 +455,7 @@ TEST(SlimModuleTest, EveryInstruction) {
 }
 
 TEST(SlimModuleTest, Attributes) {
-  // Function Attrs, of calls, and of variables.
+  // Attributes of functions, calls and variables.
   const char *IR = R"(
     @v = global i32 0 #5
     define void @wanted() #0 {
@@ -488,7 +489,7 @@ TEST(SlimModuleTest, Attributes) {
   EXPECT_TRUE(S.M->getFunction("called")->hasFnAttribute("of-called"));
   EXPECT_TRUE(S.M->getNamedGlobal("v")->hasAttribute("of-v"));
   EXPECT_EQ(S.function("unwanted"), "");
-  // In records of their own, so the texts could be found.
+  // Each group has its own record, so the texts could be found.
   std::vector<std::string> Records = recordsOf(ref(S.Content));
   std::vector<std::string> Was = recordsOf(ref(S.Whole.Content));
   EXPECT_LT(Records.size(), Was.size());
@@ -517,7 +518,7 @@ TEST(SlimModuleTest, BundlesAndKinds) {
   EXPECT_EQ(cast<CallInst>(First).getOperandBundleAt(0).getTagName(), "align");
   EXPECT_TRUE(First.getNextNode()->hasMetadata(LLVMContext::MD_range));
   EXPECT_TRUE(First.getNextNode()->hasMetadata("own"));
-  // A few nodes only, which are read at once.
+  // LLVM reads so few nodes at once.
   EXPECT_TRUE(S.M->getNamedGlobal("v")->hasMetadata("absolute_symbol"));
   EXPECT_LT(Slim(IR, {guid("plain")}).Content.size(), S.Content.size());
 }
@@ -566,7 +567,7 @@ TEST(SlimModuleTest, WhatIsAttachedToVariables) {
 }
 
 TEST(SlimModuleTest, DebugInfoThatImportersSkip) {
-  // Of a type with an identifier, importers read the declaration.
+  // Importers read a type that has an identifier as a declaration.
   auto Make = [](const std::string &Identifier) {
     std::string IR = R"(
       define void @wanted() !dbg !4 { ret void }
@@ -609,13 +610,13 @@ TEST(SlimModuleTest, DebugInfoThatImportersSkip) {
   EXPECT_EQ(TypeOf(Declared)->getElements().size(), 0u);
   Slim Defined(Make(""), {guid("wanted")});
   EXPECT_EQ(TypeOf(Defined)->getElements().size(), 290u);
-  // By far most of each member; since LLVM 21, its place in the class is a
-  // constant, which stays.
+  // Most of each member is gone. Since LLVM 21, its offset is a constant, which
+  // stays.
   EXPECT_LT(Declared.Content.size() + 290 * 5, Defined.Content.size());
 }
 
 TEST(SlimModuleTest, NamesOfTypesStay) {
-  // All of them decide which types are the same.
+  // The set of all names decides which types are equal.
   std::string IR = "%used = type { i32, i32 }\n"
                    "define void @wanted() { %p = alloca %used ret void }\n";
   for (int I = 0; I != 100; ++I) {
@@ -627,7 +628,7 @@ TEST(SlimModuleTest, NamesOfTypesStay) {
   File Whole(thinBitcode(IR));
   Bytes Content = must(slimModule(Whole.Module, {guid("wanted")})).Bytes;
   auto Names = [](const Bytes &B) {
-    // The reader knows types that no body shows.
+    // A lazy reader lists types even if no body uses them.
     LLVMContext Context;
     auto M = must(
         getLazyBitcodeModule(MemoryBufferRef(ref(B), ""), Context, true, true));
@@ -664,7 +665,7 @@ TEST(SlimModuleTest, StringsOfMetadata) {
   EXPECT_TRUE(S.has("the root"));
   EXPECT_TRUE(S.has("a named one"));
 
-  // Without an index, a reader reads all.
+  // Without an index of the metadata, a reader reads all of it.
   EXPECT_TRUE(Slim("define void @f() { ret void }\n"
                    "define void @g() { ret void, !m !0 }\n!0 = !{!\"m\", !1}\n"
                    "!1 = !{!\"of g\"}\n"
@@ -704,7 +705,7 @@ TEST(SlimModuleTest, StringsOfDebugInfo) {
           "\", scope: !1, file: !1, type: !3, unit: !0, spFlags: "
           "DISPFlagDefinition)\n!" +
           Next + " = !DILocation(line: 1, scope: !" + N + ")\n";
-    // Nodes of one function only would be in its body.
+    // Nodes that only one function uses would be in its body; add another user.
     IR += "define void @g" + N + "() { ret void, !m !" + N + " }\n";
   }
   Slim S(IR, {guid("wanted")});
@@ -743,7 +744,7 @@ TEST(SlimModuleTest, WhatGoesWhole) {
       "an alias that is more than a name");
 }
 
-/// Where the first block of metadata begins; the size, if there is none.
+/// Returns where the first metadata block begins, or the size if there is none.
 static size_t metadataOf(const Bytes &Bitcode) {
   MemoryBufferRef File(ref(Bitcode), "module");
   StringRef Module = must(getBitcodeModuleList(File)).front().getBuffer();
@@ -765,9 +766,9 @@ TEST(SlimModuleTest, OneByteThatIsWrong) {
   Bytes Good = thinBitcode("define void @f() { call void @g() ret void }\n"
                            "define internal void @g() { ret void }\n"
                            "@v = global ptr @g\n@a = alias void (), ptr @f\n");
-  // The name, the linkage, the place of bodies: it must end, with any result.
-  // LLVM's reader doesn't end well where metadata is wrong; modules have some
-  // since LLVM 23.
+  // Damages the name, linkage or place of bodies: slimModule() must return,
+  // with any result. LLVM's reader may crash on damaged metadata, which modules
+  // have since LLVM 23.
   const size_t End = metadataOf(Good);
   ASSERT_GT(End, 400u);
   for (size_t I = 0; I != End; ++I) {

@@ -33,7 +33,7 @@ namespace {
 
 const std::string ThisLLVM = LLVM_VERSION_STRING;
 
-/// A job that owns all that it points at.
+/// A job that owns everything it points to.
 struct TestJob {
   struct File {
     std::string Path;
@@ -101,20 +101,20 @@ struct TestJob {
     SmallVector<char, 0> Bytes = must(write());
     return {Bytes.begin(), Bytes.end()};
   }
-  /// Why there is no bundle; empty if there is one.
+  /// Returns why the job can't be bundled; empty if it can.
   std::string reason() const {
     auto Bytes = write();
     return Bytes ? "" : toString(Bytes.takeError());
   }
 };
 
-/// Reads from memory of its own: a read past the end is seen by sanitizers.
+/// Reads a bundle from a copy, so that sanitizers detect a read past the end.
 Expected<Bundle> read(StringRef Bytes) {
   std::vector<char> Copy(Bytes.begin(), Bytes.end());
   return readBundle(StringRef(Copy.data(), Copy.size()), ThisLLVM);
 }
 
-/// Why a bundle is refused; empty if it isn't.
+/// Returns why \p Bytes are refused; empty if they aren't.
 std::string refusal(StringRef Bytes) {
   Expected<Bundle> B = read(Bytes);
   std::string Why = B ? "" : toString(B.takeError());
@@ -123,7 +123,7 @@ std::string refusal(StringRef Bytes) {
 }
 
 //===----------------------------------------------------------------------===//
-// tar by hand: what no bundle has
+// Handwritten tar archives
 //===----------------------------------------------------------------------===//
 
 struct RawEntry {
@@ -131,7 +131,7 @@ struct RawEntry {
   std::string Data;
   char Type = '0';
   std::string LinkName = {};
-  std::optional<uint64_t> Size = {}; // what the header says
+  std::optional<uint64_t> Size = {}; // The size in the header.
   unsigned Mode = 0644, User = 0, Time = 0;
   std::string UserName = {};
   std::string Magic = std::string("ustar\00000", 8);
@@ -184,7 +184,7 @@ std::string rawTar(ArrayRef<RawEntry> Entries) {
   return Result + End;
 }
 
-/// A record of a pax header; its length counts its own digits.
+/// Returns a pax record. Its length field counts its own digits.
 std::string paxRecord(StringRef Key, StringRef Value) {
   std::string Rest = (" " + Key + "=" + Value + "\n").str();
   size_t Length = Rest.size();
@@ -193,7 +193,7 @@ std::string paxRecord(StringRef Key, StringRef Value) {
   return std::to_string(Length) + Rest;
 }
 
-/// The manifest of a small bundle, as its writer made it.
+/// Returns the manifest of a small bundle as written by writeBundle().
 std::string manifestText(const TestJob &Job = {}) {
   std::string Bytes = Job.bundle();
   uint64_t Size = 0;
@@ -206,7 +206,7 @@ std::string sign(std::string Body) {
   return Body + ",\"blake3\":\"" + Digest + "\"}\n";
 }
 
-/// The manifest with \p Old replaced by \p New, its digest made anew.
+/// Returns the manifest with \p Old replaced by \p New and a new digest.
 std::string changed(StringRef Old, StringRef New, const TestJob &Job = {}) {
   std::string Body = manifestText(Job);
   Body.resize(Body.size() - 78);
@@ -217,7 +217,7 @@ std::string changed(StringRef Old, StringRef New, const TestJob &Job = {}) {
   return sign(Body);
 }
 
-/// The entries of a small bundle with \p Text as its manifest.
+/// Returns the entries of a small bundle with \p Text as its manifest.
 std::vector<RawEntry> entries(const std::string &Text = manifestText(),
                               const TestJob &Job = {}) {
   std::vector<RawEntry> Result = {{"manifest.json", Text}};
@@ -226,7 +226,7 @@ std::vector<RawEntry> entries(const std::string &Text = manifestText(),
   return Result;
 }
 
-/// Why a bundle with that change in its manifest is refused.
+/// Returns why a bundle with that change in its manifest is refused.
 std::string refusalOf(StringRef Old, StringRef New) {
   return refusal(rawTar(entries(changed(Old, New))));
 }
@@ -241,7 +241,7 @@ bool contains(const std::string &Text, const std::string &Part) {
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// There and back
+// Round trips
 //===----------------------------------------------------------------------===//
 
 TEST(BundleTest, RoundTrip) {
@@ -264,8 +264,8 @@ TEST(BundleTest, RoundTrip) {
 }
 
 TEST(BundleTest, TheBytes) {
-  // All of them: the time, the user and the umask have no say. The manifest is
-  // written out here once.
+  // Compares every byte: time, user and umask don't matter. The expected
+  // manifest is spelled out only in this test.
   TestJob Job;
   std::string Inputs;
   const char *const Roles[] = {"primary", "import", "index"};
@@ -286,11 +286,11 @@ TEST(BundleTest, TheBytes) {
 
 TEST(BundleTest, EqualJobsAreEqualBytes) {
   TestJob Job;
-  Job.Files[1].Path = "m." + std::string(300, 'x'); // and its pax header
+  Job.Files[1].Path = "m." + std::string(300, 'x'); // Needs a pax header.
   std::string Here = Job.bundle();
   EXPECT_EQ(Job.bundle(), Here);
 
-  // Another umask, time zone, locale, folder and, for root, user.
+  // Use another umask, time zone, locale, folder and (as root) user.
   int Pipe[2];
   ASSERT_EQ(pipe(Pipe), 0);
   pid_t Child = fork();
@@ -325,7 +325,7 @@ TEST(BundleTest, DigestsThatTheJobHasNot) {
 }
 
 TEST(BundleTest, DigestsThatTheJobHas) {
-  // They are taken as they are: hashing 100 MB for each job is a waste.
+  // Digests of the job are used as they are, because hashing is expensive.
   TestJob Job;
   Job.Digests = false;
   std::string Hex = bundleDigest("index");
@@ -406,7 +406,7 @@ TEST(BundleTest, BigInputs) {
 }
 
 TEST(BundleTest, AnyConfiguration) {
-  // It is handed on as it is, spaces, doubled keys and all.
+  // The configuration is passed on unchanged, with spaces and duplicate keys.
   TestJob Job;
   for (const char *Text :
        {"{}", "{ \"a\" : [1, 2.50, -0.0],\t\"a\":\"}]\\\"{\" }",
@@ -479,7 +479,7 @@ TEST(BundleTest, OtherProgramsListIt) {
 }
 
 //===----------------------------------------------------------------------===//
-// What has no bundle
+// Jobs that can't be bundled
 //===----------------------------------------------------------------------===//
 
 TEST(BundleTest, JobsThatCantBeBundled) {
@@ -530,7 +530,7 @@ TEST(BundleTest, InputsAreSpansOfTheirOwn) {
     for (const dtlto_bundle_span &S : Made.Spans) {
       EXPECT_NE(S.bytes.size, 0u);
       All.append(static_cast<const char *>(S.bytes.data), S.bytes.size);
-      // A header before each input, and the end after the last.
+      // A header precedes each input, and the end follows the last.
       EXPECT_EQ(S.input != nullptr, !WasInput);
       WasInput = S.input != nullptr;
       if (!S.input)
@@ -593,7 +593,7 @@ TEST(BundleTest, TrailingBytes) {
        {std::string("x"), std::string(1, '\0'), std::string(512, '\0'),
         std::string(10240, '\0'), std::string(512, 'x'), Bytes})
     EXPECT_EQ(refusal(Bytes + More), "the bundle goes on after its end");
-  // In the second block of the end.
+  // Damage the second block of the end.
   Bytes.back() = 'x';
   EXPECT_NE(refusal(Bytes), "");
 }
@@ -603,7 +603,7 @@ TEST(BundleTest, MoreThanZerosBetweenFiles) {
   std::string Bytes;
   for (const RawEntry &E : All)
     Bytes += rawEntry(E);
-  Bytes.back() = 'x'; // after "index"
+  Bytes.back() = 'x'; // After "index".
   EXPECT_EQ(refusal(Bytes + End), "the bundle is damaged: more than zeros "
                                   "follow 'index.thinlto.bc'");
 }
@@ -638,11 +638,11 @@ TEST(BundleTest, Digest) {
 }
 
 //===----------------------------------------------------------------------===//
-// Entries that no bundle has
+// Invalid entries
 //===----------------------------------------------------------------------===//
 
 TEST(BundleTest, ByHand) {
-  // What the tests below begin with is right.
+  // The unchanged archive, which the tests below modify, is valid.
   EXPECT_EQ(refusal(rawTar(entries())), "");
   EXPECT_EQ(refusal(rawTar(entries(changed("2", "2")))), "");
 }
@@ -664,13 +664,13 @@ TEST(BundleTest, KindsOfFiles) {
               "size")
         << Type;
   }
-  // Regular, but written in another way.
+  // Other ways to mark a regular file.
   for (char Type : {'\0', '7', 'A', 'Z'}) {
     std::vector<RawEntry> All = entries();
     All[2].Type = Type;
     EXPECT_NE(refusal(rawTar(All)), "") << Type;
   }
-  // Those that are something of GNU's: names, folders, volumes, sparse files.
+  // GNU extensions (names, folders, volumes, sparse files) and pax headers.
   for (char Type : {'L', 'K', 'D', 'M', 'N', 'S', 'V', 'x', 'X', 'g'}) {
     std::vector<RawEntry> All = entries();
     All[2].Type = Type;
@@ -734,7 +734,7 @@ TEST(BundleTest, PaxHeaders) {
                           paxRecord("GNU.sparse.map", "0,600")),
             "");
 
-  // Next to a name that needs one.
+  // More records next to a long name, which needs a pax header.
   TestJob Job;
   Job.Files[1].Path = "m." + std::string(300, 'x');
   std::string Short = Job.Files[1].Path.substr(0, 100), Pax = "PaxHeader";
@@ -757,7 +757,7 @@ TEST(BundleTest, PaxHeaders) {
 }
 
 TEST(BundleTest, ManyPaxHeaders) {
-  // 5 MB of headers for one file, and one header of 64 MB.
+  // 5 MB of headers for one file, and headers of 64 MB.
   std::string Header = rawEntry({"PaxHeader/x", "", 'x'});
   std::string Bytes = rawEntry(entries()[0]);
   for (unsigned I = 0; I != 10000; ++I)
@@ -817,7 +817,7 @@ TEST(BundleTest, Sizes) {
   EXPECT_EQ(refusal(rawTar(All)),
             "'index.thinlto.bc' has 6 bytes in the bundle, and 5 in its "
             "manifest");
-  // More than there is: nothing may be allocated for it.
+  // Sizes beyond the end of the archive must not be allocated.
   for (uint64_t Size :
        {uint64_t(50000), uint64_t(1) << 32, (uint64_t(1) << 33) - 1})
     for (size_t I : {0, 1, 3}) {
@@ -825,7 +825,7 @@ TEST(BundleTest, Sizes) {
       All[I].Size = Size;
       EXPECT_HAS(refusal(rawTar(All)), "says that it is longer than it is");
     }
-  // The same with numbers that octal digits don't reach.
+  // The same for sizes that need a pax header.
   for (uint64_t Size :
        {uint64_t(1) << 40, (uint64_t(1) << 62) + 1, (uint64_t(1) << 63) - 1}) {
     std::vector<RawEntry> All = entries();
@@ -838,7 +838,7 @@ TEST(BundleTest, Sizes) {
 }
 
 //===----------------------------------------------------------------------===//
-// Manifests that no bundle has
+// Invalid manifests
 //===----------------------------------------------------------------------===//
 
 TEST(BundleTest, Versions) {
@@ -872,7 +872,7 @@ TEST(BundleTest, Keys) {
              "unknown key 'x' in input 1");
   EXPECT_HAS(refusalOf("\"triple\":", "\"more\":{},\"triple\":"),
              "unknown key 'more'");
-  // JSON leaves open which of two counts.
+  // JSON doesn't define which of two equal keys counts.
   for (StringRef Twice : {"\"triple\":\"x\",", "\"version\":1,",
                           "\"inputs\":[],", "\"config\":{},"})
     EXPECT_HAS(refusalOf("\"triple\":", (Twice + "\"triple\":").str()),
@@ -978,7 +978,7 @@ TEST(BundleTest, Roles) {
   TestJob Job;
   std::swap(Job.Files[0].Role, Job.Files[1].Role);
   EXPECT_HAS(Job.reason(), "before its other inputs");
-  // The same from the reader: the roles of the first two change places.
+  // The same for the reader: swap the roles of the first two inputs.
   std::string Text = changed("\"primary\"", "\"x\"");
   Text.replace(Text.find("\"import\""), 8, "\"primary\"");
   Text.replace(Text.find("\"x\""), 3, "\"import\"");
@@ -999,7 +999,7 @@ TEST(BundleTest, DigestsInTheManifest) {
 }
 
 TEST(BundleTest, Bombs) {
-  // The parser is recursive.
+  // The parser is recursive, so the depth is limited.
   for (const char *Open : {"[", "{\"a\":"}) {
     std::string Deep;
     for (unsigned I = 0; I != 100000; ++I)
@@ -1015,7 +1015,7 @@ TEST(BundleTest, Bombs) {
              "too many values");
   EXPECT_HAS(refusal(rawTar(entries(std::string(MaxManifestSize + 1, ' ')))),
              "it is longer than 16 MiB");
-  // Not refused for what is in a string.
+  // Brackets and commas within strings don't count.
   TestJob Job;
   Job.Args.push_back(std::string(200000, '[') + std::string(200000, ','));
   EXPECT_EQ(must(read(Job.bundle())).Args, Job.Args);

@@ -1,4 +1,4 @@
-//===- CodegenDataTest.cpp - What code generation tells of a module -------===//
+//===- CodegenDataTest.cpp - Codegen data of modules, and its checks ------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -33,7 +33,7 @@ std::string packedMap(StringRef Map) {
   return packed({{CodegenSection::FunctionMap, Map}});
 }
 
-/// \p Bytes with the 32 bits at \p At changed to \p Value.
+/// Returns \p Bytes with the 32-bit number at \p At replaced by \p Value.
 std::string with(std::string Bytes, size_t At, uint32_t Value) {
   Bytes.replace(At, 4, number<uint32_t>(Value));
   return Bytes;
@@ -86,7 +86,7 @@ TEST(CodegenDataTest, SectionsCutAnywhere) {
 
 TEST(CodegenDataTest, OtherKinds) {
   EXPECT_NE(whyNot("an object, perhaps"), "");
-  EXPECT_NE(whyNot(with(packed({}), 8, 2)), ""); // version
+  EXPECT_NE(whyNot(with(packed({}), 8, 2)), ""); // Version.
   EXPECT_NE(whyNot(with(packed({}), 12, 1)), "");
   EXPECT_NE(whyNot(with(packedTree(someTree()), 16, 3)), "");
   EXPECT_NE(whyNot(with(packedTree(someTree()), 20, 1)), "");
@@ -98,20 +98,20 @@ TEST(CodegenDataTest, OtherKinds) {
 
 TEST(CodegenDataTest, Trees) {
   EXPECT_EQ(whyNot(packedTree(tree({{0, {1, 2}}, {5, {}}, {6, {}}}))), "");
-  // A way that is there twice, which LLVM would overwrite.
+  // Two children with the same hash: LLVM would overwrite one.
   EXPECT_NE(whyNot(packedTree(tree({{0, {1, 2}}, {5, {}}, {5, {}}}))), "");
-  // Nodes that aren't there, that have two parents, or none.
+  // Nodes that don't exist, nodes with two parents, and nodes without one.
   EXPECT_NE(whyNot(packedTree(tree({{0, {1, 3}}, {5, {}}, {6, {}}}))), "");
   EXPECT_NE(whyNot(packedTree(tree({{0, {1, 2}}, {5, {2}}, {6, {}}}))), "");
   EXPECT_NE(whyNot(packedTree(tree({{0, {1}}, {5, {}}, {6, {}}}))), "");
-  // Circles.
+  // Cycles.
   EXPECT_NE(whyNot(packedTree(tree({{0, {0}}}))), "");
   EXPECT_NE(whyNot(packedTree(tree({{0, {1}}, {5, {0}}}))), "");
-  // Another root.
+  // Wrong or missing root.
   EXPECT_NE(whyNot(packedTree(tree({{1, {}}}))), "");
   EXPECT_NE(whyNot(packedTree(tree({}))), "");
 
-  // LLVM ends a tree by recursion.
+  // LLVM destroys a tree recursively, so the depth is limited.
   auto Chain = [](uint32_t Length) {
     std::vector<TreeNode> Nodes;
     for (uint32_t I = 0; I + 1 < Length; ++I)
@@ -126,34 +126,34 @@ TEST(CodegenDataTest, Trees) {
 TEST(CodegenDataTest, Maps) {
   EXPECT_EQ(whyNot(packedMap(map({"f", "a.o"}, {{0, 1, 9, {{3, 0}, {3, 1}}}}))),
             "");
-  // Of another module; of more than one.
+  // Functions of another module, or of several.
   EXPECT_NE(whyNot(packedMap(someMap("b.o"))), "");
   EXPECT_NE(whyNot(packedMap(
                 map({"f", "a.o", "b.o"}, {{0, 1, 9, {}}, {0, 2, 9, {}}}))),
             "");
-  // Names that aren't there, or twice; no function.
+  // Missing or duplicate names; no functions.
   EXPECT_NE(whyNot(packedMap(map({"f", "a.o"}, {{2, 1, 9, {}}}))), "");
   EXPECT_NE(whyNot(packedMap(map({"f", "a.o", "f"}, {{0, 1, 9, {}}}))), "");
   EXPECT_NE(whyNot(packedMap(map({"f", "a.o"}, {}))), "");
   EXPECT_NE(whyNot(packedMap(map({}, {}))), "");
-  // Operands out of order, there twice, or of no instruction.
+  // Operands that are unsorted, duplicate, or of a missing instruction.
   for (std::vector<std::pair<uint32_t, uint32_t>> Operands :
        {std::vector<std::pair<uint32_t, uint32_t>>{{3, 1}, {3, 0}},
         {{3, 1}, {3, 1}},
         {{9, 0}}})
     EXPECT_NE(whyNot(packedMap(map({"f", "a.o"}, {{0, 1, 9, Operands}}))), "");
-  // Numbers that LLVM's tables have no room for.
+  // Numbers that LLVM's hash tables reserve.
   EXPECT_NE(
       whyNot(packedMap(map({"f", "a.o"}, {{0, 1, ~0U, {{~0U - 1, ~0U - 1}}}}))),
       "");
 }
 
-// What nothing can be merged with doesn't travel.
+// Functions without a merge candidate are left out of the merged data.
 TEST(CodegenDataTest, UselessFunctions) {
   if (!HasCodegenData)
     GTEST_SKIP();
-  // The hash of each is its place; one.o's and two.o's second functions differ
-  // in an operand.
+  // Each function's hash is its position, except for one: the second functions
+  // of one.o and two.o match, apart from an operand.
   std::string One = map({"first", "one.o", "second", "third"},
                         {{0, 1, 9, {}}, {2, 1, 90, {{3, 0}}}, {3, 1, 90, {}}});
   std::string Two =
@@ -184,7 +184,7 @@ TEST(CodegenDataFileTest, Whole) {
   EXPECT_EQ(whyNotFile(codegenDataFile(someTree(), "")), "");
   EXPECT_EQ(whyNotFile(codegenDataFile("", someMap("a.o"))), "");
   EXPECT_EQ(whyNotFile(codegenDataFile("", "")), "");
-  // Of several modules; of none.
+  // Functions of several modules; no functions.
   EXPECT_EQ(whyNotFile(codegenDataFile(
                 "", map({"f", "a.o", "b.o"}, {{0, 1, 9, {}}, {0, 2, 9, {}}}))),
             "");
@@ -205,7 +205,7 @@ TEST(CodegenDataFileTest, RefusedByLLVM) {
 
 TEST(CodegenDataFileTest, CutAnywhere) {
   std::string Bytes = codegenDataFile(someTree(), someMap("a.o"));
-  // LLVM looks at the size of the header's first version.
+  // LLVM checks the size of the first version's header itself.
   for (size_t Size = 24; Size != Bytes.size(); ++Size)
     EXPECT_TRUE(StringRef(whyNotFile(StringRef(Bytes).take_front(Size)))
                     .starts_with("damaged: "))
@@ -225,7 +225,7 @@ TEST(CodegenDataFileTest, Texts) {
     return whyNotFile(
         Text.replace(Text.find(From.str()), From.size(), To.str()));
   };
-  // Nodes that aren't there, or below themselves.
+  // Children that don't exist or are their own ancestors.
   EXPECT_EQ(With("[ 1 ]", "[ 2 ]"), "damaged: a tree that is none");
   EXPECT_EQ(With("[ 1 ]", "[ 0 ]"), "damaged: a tree that is none");
   EXPECT_EQ(With("[ 1 ]", "[ 1, 1 ]"), "damaged: a tree that is none");

@@ -1,4 +1,4 @@
-//===- JobOutputsTest.cpp - All that a backend compile makes --------------===//
+//===- JobOutputsTest.cpp - The outputs of a backend compile --------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -33,7 +33,7 @@ TEST(JobOutputsTest, Names) {
   EXPECT_EQ(sideFiles(Conf, 3).Dwo, "folder/3.dwo");
   EXPECT_EQ(sideFiles(Conf, 3).Remarks, "");
   Conf.RemarksFilename = "r";
-  EXPECT_EQ(sideFiles(Conf, 3).Remarks, "r.thin.3."); // LLD's default format
+  EXPECT_EQ(sideFiles(Conf, 3).Remarks, "r.thin.3."); // LLD's default format.
   Conf.RemarksFormat = "yaml";
   EXPECT_EQ(sideFiles(Conf, 12).Remarks, "r.thin.12.yaml");
 }
@@ -63,13 +63,13 @@ TEST(JobOutputsTest, CutAnywhere) {
 
 TEST(JobOutputsTest, HeadsThatAreOther) {
   const std::string Good = packed({"object", StringRef("d"), StringRef("r")});
-  // Each byte counts, but for those of the contents.
+  // Every byte except the contents is checked.
   for (size_t At = 0; At != Good.size() - 8; ++At) {
     std::string Bytes = Good;
     Bytes[At] ^= 1;
     EXPECT_NE(whyNot(Bytes, Both), "") << At;
   }
-  // The sizes' sum is right, but it overflows.
+  // With this size, the sum overflows to the right value.
   std::string Bytes = Good;
   for (size_t I = 0; I != 8; ++I)
     Bytes[24 + I] = '\xff';
@@ -90,7 +90,7 @@ TEST(JobOutputsTest, OtherFilesThanTheJobs) {
 TEST(JobOutputsTest, AnOptimisedModule) {
   SideFiles Files;
   Files.Optimized = true;
-  EXPECT_TRUE(Files.empty()); // it is no file
+  EXPECT_TRUE(Files.empty()); // Optimized isn't a file.
   for (StringRef Module : {StringRef("bitcode"), StringRef("")}) {
     JobOutputs Outputs = {"object", std::nullopt, std::nullopt, Module};
     EXPECT_FALSE(Outputs.hasOnlyObject());
@@ -125,7 +125,7 @@ TEST(JobOutputsTest, Writing) {
   EXPECT_EQ(Read(Files.Dwo), "dwo");
   EXPECT_EQ(Read(Files.Remarks), "remarks");
 
-  // What is in the way is named.
+  // The error names the path that is in the way.
   SideFiles InTheWay = {Path("r.yaml/1.dwo"), ""};
   EXPECT_NE(toString(writeSideFiles(Outputs, InTheWay)).find("r.yaml"),
             std::string::npos);

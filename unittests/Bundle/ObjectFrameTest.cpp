@@ -23,7 +23,7 @@ static std::string frame(const std::string &Object) {
   return frameHead(Object, job(1)).str().str() + Object;
 }
 
-/// The result, or "error: ...".
+/// Returns the result, or "error: ...".
 static std::string read(const std::string &Framed,
                         const BundleId &Job = job(1)) {
   Expected<StringRef> Result = readFrame(Framed, Job);

@@ -1,4 +1,4 @@
-//===- ModulePartTest.cpp -------------------------------------------------===//
+//===- ModulePartTest.cpp - Modules divided into parts --------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -27,7 +27,7 @@ namespace {
 class ModulePartTest : public testing::Test {
 protected:
   void parse(std::string IR) {
-    test::initializeTargets(); // module assembly is assembled
+    test::initializeTargets(); // Needed to parse module assembly.
     if (IR.find("target triple") == std::string::npos)
       IR = "target triple = \"x86_64-unknown-linux-gnu\"\n" + IR;
     SMDiagnostic Error;
@@ -40,7 +40,7 @@ protected:
         Whole.push_back(V.getName().str());
   }
 
-  /// Makes the parts, each in a copy of the module.
+  /// Creates all parts, each from a copy of the module.
   void split(unsigned NumParts) {
     Parts.clear();
     In.clear();
@@ -61,7 +61,7 @@ protected:
     checkSymbols();
   }
 
-  /// What a part refers to is there, once.
+  /// Checks that each symbol a part refers to is defined exactly once.
   void checkSymbols() {
     std::map<std::string, unsigned> Defined;
     for (const auto &Part : Parts)
@@ -93,10 +93,11 @@ protected:
   bool MayBePreempted = false;
   std::vector<std::string> Whole;
   std::vector<std::unique_ptr<Module>> Parts;
-  std::map<std::string, std::vector<unsigned>> In; // definitions, by name
+  std::map<std::string, std::vector<unsigned>> In; // The parts of each
+                                                   // definition.
 };
 
-/// A function that calls others, and does as much as is said.
+/// Returns a function that makes \p Calls and \p Size stores.
 std::string function(const std::string &Head,
                      const std::vector<std::string> &Calls, unsigned Size = 4) {
   std::string Text = "define " + Head + " {\n";
@@ -135,7 +136,7 @@ TEST_F(ModulePartTest, LargeFunctionsLeaveNoPartEmpty) {
   split(6);
   for (unsigned I = 0; I != Whole.size(); ++I)
     EXPECT_EQ(I, partOf(Whole[I])) << Whole[I];
-  // There are more large ones than parts.
+  // There are more large functions than parts.
   split(2);
   EXPECT_FALSE(together("a", "d"));
   EXPECT_TRUE(together("d", "larger"));
@@ -166,15 +167,15 @@ TEST_F(ModulePartTest, LocalsThatOthersReferTo) {
       EXPECT_TRUE(V->hasHiddenVisibility());
       EXPECT_TRUE(V->isDSOLocal());
     }
-  // Its own name stays in the symbol table, too.
+  // The local name stays in the symbol table as well.
   EXPECT_TRUE(together("local", "local.llvm.77"));
   EXPECT_TRUE(Parts[partOf("local")]->getFunction("local")->hasLocalLinkage());
   EXPECT_EQ(partOf("local"), partOf("llvm.compiler.used"));
   EXPECT_TRUE(Parts[partOf("odr")]->getNamedValue("odr")->hasWeakODRLinkage());
 }
 
-/// In a shared library, another object may refer to what isn't hidden only as
-/// if it were preempted.
+/// In a shared library, only references to hidden symbols of other objects are
+/// direct; all others must assume preemption.
 TEST_F(ModulePartTest, DeclarationsInSharedLibraries) {
   parse(Sink + "@v = dso_local global i32 1\n" +
         "@h = hidden global i32 1\n"
@@ -208,7 +209,7 @@ TEST_F(ModulePartTest, SmallFunctionsAreCopied) {
   ASSERT_FALSE(together("b", "large"));
   EXPECT_TRUE(B.getFunction("large")->isDeclaration());
   ASSERT_FALSE(together("b", "careful"));
-  EXPECT_TRUE(B.getFunction("careful")->isDeclaration()); // may be replaced
+  EXPECT_TRUE(B.getFunction("careful")->isDeclaration()); // May be replaced.
   ASSERT_FALSE(together("b", "small.llvm.77"));
   for (const char *Name : {"small.llvm.77", "inner.llvm.77"})
     EXPECT_TRUE(B.getFunction(Name)->hasAvailableExternallyLinkage()) << Name;
@@ -231,7 +232,7 @@ TEST_F(ModulePartTest, ConstantsWithoutAnAddress) {
   split(20);
   ASSERT_FALSE(together("b", "c"));
   EXPECT_EQ(2u, In["text"].size());
-  // Linkers would make one of two, but not if one part aligned its own.
+  // Not copied: a part could raise the alignment of its copy.
   EXPECT_EQ(1u, In["seen.llvm.77"].size());
   EXPECT_EQ(1u, In["number.llvm.77"].size());
 }
@@ -285,8 +286,8 @@ define ptr @resolver() {
   }
 }
 
-/// clang 15 and 16 name it in metadata alone: AsmPrinter crashes over an erased
-/// one.
+/// clang 15 and 16 refer to the proxy only in metadata. AsmPrinter crashes if
+/// the proxy was erased.
 TEST_F(ModulePartTest, ProloguesOfSanitizers) {
   parse(Sink + R"(
 @type = external constant i8
@@ -337,16 +338,17 @@ define internal void @named() {
     EXPECT_EQ(1u, NumWithAssembly);
     unsigned At = partOf("hidden");
     EXPECT_FALSE(Parts[At]->getModuleInlineAsm().empty());
-    EXPECT_EQ(At, partOf("a")); // the assembly's symbol is a local one
+    EXPECT_EQ(At, partOf("a")); // Calls a local symbol of the assembly.
     EXPECT_EQ(At, partOf("c"));
     EXPECT_TRUE(together("inside", "named"));
     for (const auto &Part : Parts)
-      if (Function *F = Part->getFunction("inside")) // names what is private
+      if (Function *F = Part->getFunction("inside")) // Names an internal
+                                                     // function.
         EXPECT_FALSE(F->hasAvailableExternallyLinkage());
   }
 }
 
-/// Of operands. What puts names together otherwise may name anything.
+/// Assembly can build names from text and operands.
 TEST_F(ModulePartTest, NamesThatAssemblyPutsTogether) {
   struct {
     std::string Text;
@@ -370,8 +372,8 @@ TEST_F(ModulePartTest, NamesThatAssemblyPutsTogether) {
   }
 }
 
-/// Whatever directive defines a symbol of the object alone, what refers to it
-/// is in that object.
+/// Many directives define a symbol that is local to its object. All users of
+/// such a symbol must be in that object.
 TEST_F(ModulePartTest, SymbolsThatDirectivesDefine) {
   const std::string Texts[] = {
       ".lcomm counter, 4",
@@ -412,7 +414,7 @@ TEST_F(ModulePartTest, SymbolsThatDirectivesDefine) {
     }
 }
 
-/// Assembly that defines nothing is compiled anywhere, and copied.
+/// Assembly that defines nothing can be compiled in any part, and copied.
 TEST_F(ModulePartTest, PlainAssembly) {
   for (const char *Text :
        {"", "rdtsc", "lock; xaddl $0, $1", "rep\\0Anop # pause",
@@ -437,7 +439,7 @@ TEST_F(ModulePartTest, PlainAssembly) {
   }
 }
 
-/// An immediate operand can't be a symbol that may be preempted.
+/// An immediate operand can't be a preemptible symbol.
 TEST_F(ModulePartTest, ImmediateOperands) {
   parse(Sink + "@v = dso_local global i32 1\n" +
         "define void @user() {\n  call void asm sideeffect \".quad ${0:c}\", "
@@ -452,8 +454,8 @@ TEST_F(ModulePartTest, ImmediateOperands) {
       EXPECT_FALSE(F->hasAvailableExternallyLinkage());
 }
 
-/// Imports, and inline functions that are available_externally from the
-/// beginning, refer to what their module's assembly knows by its name.
+/// Imports, and inline functions that are available_externally from the start,
+/// may refer to local symbols of their module's assembly.
 TEST_F(ModulePartTest, ImportsThatNameAssemblysOwn) {
   for (const char *Body :
        {"  call void asm sideeffect \"incl own\", \"\"()\n",
@@ -482,7 +484,7 @@ TEST_F(ModulePartTest, ImportsThatNameAssemblysOwn) {
   }
 }
 
-/// What nobody but the assembler knows of.
+/// Symbols that only the assembler knows.
 TEST_F(ModulePartTest, NamesThatOnlyAssemblyHas) {
   const auto InFunction = [](StringRef Text) {
     return ("define void @defines() {\n  call void asm sideeffect \"" + Text +
@@ -511,7 +513,7 @@ TEST_F(ModulePartTest, NamesThatOnlyAssemblyHas) {
         EXPECT_FALSE(Parts[partOf("uses")]->getModuleInlineAsm().empty());
     }
   }
-  // Numbers are a function's own.
+  // Numeric and ${:uid} labels are local to a function.
   std::string IR = Sink;
   for (char C : std::string("abcdef"))
     IR += std::string("define void @") + C +
@@ -545,7 +547,7 @@ define void @inside() {
   EXPECT_TRUE(together("other", "other.llvm.77"));
 }
 
-/// They would refer to a symbol that is another part's own.
+/// A copy in another part couldn't refer to the local symbol of the assembly.
 TEST_F(ModulePartTest, NoCopiesOfWhatNamesAssemblysOwn) {
   parse(Sink + "module asm \"helper: ret\"\ndeclare void @helper()\n" +
         function("void @small()", {"helper"}, 5) +
@@ -561,7 +563,7 @@ TEST_F(ModulePartTest, NoCopiesOfWhatNamesAssemblysOwn) {
         EXPECT_FALSE(V->hasAvailableExternallyLinkage()) << Name;
 }
 
-/// Strings of annotations of fields and variables have users.
+/// Parts copy the annotation strings of fields and variables.
 TEST_F(ModulePartTest, Annotations) {
   std::string IR =
       Sink +
@@ -586,7 +588,7 @@ TEST_F(ModulePartTest, Annotations) {
   EXPECT_EQ(3u, In["word"].size());
 }
 
-/// A copy would have no table, and so nowhere to jump.
+/// A copy would lack the table of labels.
 TEST_F(ModulePartTest, NoCopiesOfComputedGotos) {
   parse(Sink + R"(
 @labels = internal constant [2 x ptr] [ptr blockaddress(@jumps, %one), ptr blockaddress(@jumps, %two)]
@@ -607,7 +609,7 @@ two:
   EXPECT_TRUE(Parts[partOf("b")]->getFunction("jumps")->isDeclaration());
 }
 
-/// A filter reads its parent's frame through a label.
+/// A filter refers to its parent's frame by a label, so both need one part.
 TEST_F(ModulePartTest, FiltersAreWithTheirParents) {
   parse(Sink + R"(
 declare void @llvm.localescape(...)
@@ -635,7 +637,7 @@ define void @filter(ptr %frame) {
         EXPECT_FALSE(F->hasAvailableExternallyLinkage()) << Name;
 }
 
-/// A table between __start_commands and __stop_commands.
+/// Programs use such sections as tables, from __start_commands on.
 TEST_F(ModulePartTest, SectionsKeepTheirOrder) {
   std::string IR = Sink;
   for (char C : std::string("abcd"))
@@ -651,11 +653,11 @@ TEST_F(ModulePartTest, SectionsKeepTheirOrder) {
     if (V.getSection() == "commands" && !V.isDeclaration())
       Order.push_back(V.getName().str());
   EXPECT_EQ((std::vector<std::string>{"a", "b", "c", "d"}), Order);
-  // What compilers make has no order.
+  // The order doesn't matter in sections that compilers use.
   EXPECT_FALSE(together("of_a", "of_d"));
 }
 
-/// Also those that a pragma names, and of functions.
+/// Includes sections named by a pragma, and sections of functions.
 TEST_F(ModulePartTest, NamedSections) {
   std::string IR =
       Sink +
@@ -678,7 +680,7 @@ TEST_F(ModulePartTest, NamedSections) {
   EXPECT_FALSE(together("h_a", "h_d"));
 }
 
-/// Of one whose address is compared there is one.
+/// A constant whose address may be compared isn't copied.
 TEST_F(ModulePartTest, ConstantsThatAreCompared) {
   std::string IR = Sink + R"(
 @sentinel = private unnamed_addr constant [5 x i8] c"a\00bc\00"
@@ -704,7 +706,7 @@ declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
   EXPECT_EQ(1u, In["text.llvm.77"].size());
 }
 
-/// Two declarations would be two objects to the optimizer.
+/// The optimizer would take two declarations for two objects.
 TEST_F(ModulePartTest, AliasesBecomeWhatTheyName) {
   parse(Sink + R"(
 @v = internal global [4 x i32] [i32 1, i32 2, i32 3, i32 4]
@@ -733,12 +735,12 @@ define i1 @b() {
     for (const char *Alias : {"second", "again", "again.llvm.77", "called"})
       EXPECT_FALSE(At.getNamedValue(Alias)) << Name << ' ' << Alias;
   }
-  // Code that is called by another name is no other object.
+  // Calls may use another name of a function: the alias stays.
   EXPECT_FALSE(together("c", "g"));
   EXPECT_TRUE(Parts[partOf("c")]->getFunction("preemptible"));
 }
 
-/// Where the linker decides what a name means, its users see the alias.
+/// The linker may replace an interposable alias, so users must see the alias.
 TEST_F(ModulePartTest, UsersOfInterposableAliases) {
   parse(Sink + R"(
 @v = global i32 1
@@ -774,7 +776,7 @@ define i32 @o() {
   EXPECT_FALSE(together("o", "only"));
 }
 
-/// Vtables of Windows are aliases, and what their comdat is called by.
+/// On Windows, vtables are aliases, and their comdat has the alias's name.
 TEST_F(ModulePartTest, ComdatsThatAliasesName) {
   parse("target triple = \"x86_64-pc-windows-msvc\"\n" + Sink + R"(
 $vtable = comdat largest
@@ -797,7 +799,7 @@ declare void @take(ptr)
   EXPECT_EQ(Group, At.getNamedValue("vtable.llvm.77")->getComdat());
 }
 
-/// Assembly has no symbol for the one, and no word for the other.
+/// The first name has no symbol in an object, the second needs quotes.
 TEST_F(ModulePartTest, NamesOfAssemblers) {
   const std::string Names = R"(target datalayout = "e-m:e-i64:64"
 target triple = "x86_64-unknown-linux-gnu"
@@ -902,7 +904,7 @@ TEST_F(ModulePartTest, DebugInfo) {
   EXPECT_EQ(1u, NumEnums);
 }
 
-/// A part that hasn't the definition declares it as code has to refer to it.
+/// A declaration has the properties that code needs to refer to the symbol.
 TEST_F(ModulePartTest, Declarations) {
   parse(Sink + R"(
 $c = comdat any
@@ -961,13 +963,13 @@ define void @user() {
     return Parts[partOf(Name)]->getNamedGlobal(Name);
   };
   EXPECT_TRUE(Defined("common")->hasCommonLinkage());
-  EXPECT_TRUE(Defined("any")->hasWeakODRLinkage()); // isn't dropped
+  EXPECT_TRUE(Defined("any")->hasWeakODRLinkage()); // Isn't dropped.
   EXPECT_EQ("part1", Defined("apart")->getPartition());
   EXPECT_EQ(Comdat::NoDeduplicate,
             Defined("nodup")->getComdat()->getSelectionKind());
 }
 
-/// Prefix data, prologues and personalities are references like any other.
+/// Prefix data, prologue data and personalities are references like any other.
 TEST_F(ModulePartTest, DataOfFunctions) {
   parse(Sink + R"(
 @word = internal global i32 1
@@ -996,8 +998,8 @@ define void @copied() prefix ptr @word {
   EXPECT_TRUE(At.getFunction("personality.llvm.77")->isDeclaration());
 }
 
-/// A function that only metadata names has no symbol, and a shorter list would
-/// be wrong.
+/// A function that only metadata refers to has no symbol. The whole list is
+/// dropped, because a shorter one would be wrong.
 TEST_F(ModulePartTest, CalleesOfIndirectCalls) {
   parse(Sink + function("internal void @f1()", {}, 200) +
         function("internal void @f2()", {}, 200) + R"(
@@ -1029,7 +1031,7 @@ define void @b() {
   }
 }
 
-/// Types of functions and variables are their definition's.
+/// The type metadata of functions and variables stays with the definition.
 TEST_F(ModulePartTest, TypesOfDefinitions) {
   parse(Sink + R"(
 @vtable = constant { [1 x ptr] } { [1 x ptr] [ptr @large] }, !type !0, !vcall_visibility !1, !exclude !3
@@ -1062,12 +1064,12 @@ TEST_F(ModulePartTest, TypesOfDefinitions) {
   Module &At = *Parts[partOf("a")];
   EXPECT_FALSE(At.getFunction("large")->hasMetadata());
   EXPECT_FALSE(At.getNamedGlobal("data")->hasMetadata());
-  // A copy is what devirtualization reads.
+  // Devirtualization reads this copy.
   EXPECT_TRUE(At.getNamedGlobal("vtable")->hasAvailableExternallyLinkage());
   EXPECT_TRUE(At.getNamedGlobal("vtable")->getMetadata(LLVMContext::MD_type));
 }
 
-/// A copy that is exported would be so twice.
+/// A copy must not be exported a second time.
 TEST_F(ModulePartTest, ExportsOfWindows) {
   parse("target triple = \"x86_64-pc-windows-msvc\"\n" + Sink +
         function("dllexport void @small()", {}, 5) +
@@ -1089,7 +1091,7 @@ TEST_F(ModulePartTest, ExportsOfWindows) {
   EXPECT_TRUE(At.getNamedGlobal("there")->hasDLLImportStorageClass());
 }
 
-/// OCaml's tables have symbols that are called as the module is.
+/// OCaml's tables have symbols named after the module: only one may exist.
 TEST_F(ModulePartTest, CollectorsTables) {
   for (const char *Collector : {"ocaml", "shadow-stack"}) {
     parse(Sink + function("void @a()", {}, 200) +

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// runBundle() is for one job in a process: LLVM's options are global. With no
-// options it sets none, and so these tests can call it more than once. What
-// needs options is tested with dtlto-codegen itself (test/worker).
+// runBundle() is meant to run once per process, because LLVM's options are
+// global. Without options it sets none, so these tests can call it repeatedly.
+// Jobs with options are tested with dtlto-codegen itself (test/worker).
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +26,7 @@ namespace {
 
 class WorkerTest : public testing::Test {
 protected:
-  /// The jobs of the link as a worker gets them, by name of module.
+  /// Returns the link's jobs as a worker receives them, by module name.
   std::map<std::string, Bundle> bundles() {
     std::map<std::string, Bundle> Result;
     TestLink::Result R =
@@ -43,7 +43,7 @@ protected:
     EXPECT_EQ(R.Error, "");
     return Result;
   }
-  /// Why \p B can't be compiled; empty if it can.
+  /// Returns why \p B can't be compiled; empty if it can.
   std::string problem(const Bundle &B) {
     Expected<WorkerResult> R = run(B);
     return R ? "" : toString(R.takeError());
@@ -79,7 +79,7 @@ TEST_F(WorkerTest, TheObjectsOfInProcessThinLTO) {
 TEST_F(WorkerTest, TheConfigurationOfTheLink) {
   TheLink.addProgram(2);
   std::string Plain = TheLink.inProcess().Objects["m0.o"];
-  // Nothing that a command line of clang's can say.
+  // Settings that clang's command line can't express.
   TheLink.Configure = [](lto::Config &Conf) {
     Conf.OptLevel = 1;
     Conf.CGOptLevel = CodeGenOptLevel::Aggressive;
@@ -146,9 +146,9 @@ TEST_F(WorkerTest, AnIndexOfAnotherJob) {
   TheLink.addProgram(3);
   std::map<std::string, Bundle> Bundles = bundles();
   Bundle B = Bundles["m0.o"];
-  // It names modules that m0.o's doesn't.
+  // This index names modules that the index of m0.o doesn't.
   B.Inputs.back().Bytes = Bundles["m2.o"].Inputs.back().Bytes;
-  Expected<WorkerResult> R = run(B); // an object or an error, and no crash
+  Expected<WorkerResult> R = run(B); // An object or an error, but no crash.
   if (!R) {
     EXPECT_NE(toString(R.takeError()), "");
   }

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The table of this file has all fields of lto::Config and of what it contains,
-// and what becomes of each when it hasn't got the value that LLD gives it by
-// itself. A field of ConfigFields.h that isn't in it fails a test, as one of
-// LLVM's headers that isn't in ConfigFields.h does (ConfigJSONTest.cpp): the
-// fidelity rule has to be thought of anew.
+// The table in this file lists all fields of lto::Config and of its members.
+// For each field, it says what happens if the value isn't LLD's default. A
+// field of ConfigFields.h that is missing from the table fails a test, and so
+// does a field of LLVM's headers that is missing from ConfigFields.h
+// (ConfigJSONTest.cpp). Each new field needs a decision about fidelity.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +30,7 @@ using namespace dtlto::test;
 
 namespace {
 
-/// What LLD has without any option, for ELF.
+/// Returns LLD's configuration for ELF without any option.
 lto::Config plainConfig() {
   lto::Config Conf;
   Conf.RelocModel = Reloc::PIC_;
@@ -44,9 +44,9 @@ lto::Config plainConfig() {
 }
 
 enum Fate {
-  Option, // Text: words that the command line gets
-  Reason, // Text: a part of the reason for compiling in the linker
-  Same    // Text: why the object doesn't depend on it
+  Option, // Text: words that the command line gets.
+  Reason, // Text: part of the reason for compiling in the linker.
+  Same    // Text: why the object doesn't depend on it.
 };
 
 struct Field {
@@ -309,14 +309,15 @@ const Field Fields[] = {
     MC(AssemblyLanguage, Reason, "assembler options", = "masm"),
     MC(SplitDwarfFile, Reason, "assembler options", = "x.dwo"),
     MC(AsSecureLogFile, Reason, "assembler options", = "x"),
-    // The command lines tell clang not to set this one, and the words.
+    // Command lines tell clang not to set Argv0 and CommandLineArgs.
     MC(Argv0, Same, "no field of a linker's", = "clang"),
     MC(IASSearchPaths, Reason, "assembler options", = {"x"}),
     MC(EmitCompactUnwindNonCanonical, Reason,
        "-emit-compact-unwind-non-canonical", = true),
     MC(PPCUseFullRegisterNames, Reason, "full register names", = true),
 
-// What only some versions of LLVM have.
+// Fields of some LLVM versions only.
+//
 // clang-format off
 #if LLVM_VERSION_MAJOR < 21
     TARGET(BBSections, Option, "-Xclang -fbasic-block-sections=labels",
@@ -376,7 +377,7 @@ const Field Fields[] = {
     // clang-format on
 };
 
-/// The words, joined, with a space at both ends; or `error: ` and the reason.
+/// Returns the words, with a space around each, or `error: ` and the reason.
 std::string argsFor(const lto::Config &Conf,
                     StringRef TheTriple = "x86_64-pc-linux-gnu",
                     ArrayRef<std::string> LLVMOptions = {}) {
@@ -387,7 +388,7 @@ std::string argsFor(const lto::Config &Conf,
   return " " + join(*Args, " ") + " ";
 }
 
-/// For GoogleTest's messages.
+/// Used by GoogleTest's messages.
 void PrintTo(const Field &F, std::ostream *OS) {
   *OS << F.Struct.str() << "::" << F.Name.str();
 }
@@ -426,7 +427,7 @@ TEST_P(CompilerArgsFieldTest, Fate) {
 }
 
 TEST(CompilerArgsTest, TheTableIsComplete) {
-  // In both directions: no field is forgotten, and none is made up.
+  // Both ways: each field is in the table, and each row names a field.
   const std::pair<StringRef, StringRef> Structs[] = {
       {"config", "Config"},
       {"tuning", "PipelineTuningOptions"},
@@ -460,7 +461,7 @@ TEST(CompilerArgsTest, APlainLink) {
         " -fno-function-sections ", " -fno-data-sections ", " -faddrsig ",
         " -Xclang -mrelocation-model -Xclang pic "})
     EXPECT_NE(Args.find(Part), std::string::npos) << Part.str();
-  // What it doesn't decide: that is the job's.
+  // The job decides these, not the configuration.
   for (StringRef Part :
        {" -o ", " -c ", " -x ", " -fthinlto-index", " clang ", "-mcmodel"})
     EXPECT_EQ(Args.find(Part), std::string::npos) << Part.str();
@@ -483,7 +484,7 @@ TEST(CompilerArgsTest, Levels) {
 }
 
 TEST(CompilerArgsTest, NoUnrolling) {
-  // As /opt:lldlto and others have it: both fields together.
+  // /opt:lldlto and others set both fields together.
   lto::Config Conf = plainConfig();
   Conf.PTO.LoopUnrolling = Conf.PTO.LoopInterleaving = false;
   EXPECT_NE(argsFor(Conf).find(" -fno-unroll-loops "), std::string::npos);
@@ -508,7 +509,7 @@ TEST(CompilerArgsTest, TheTripleIsTheModules) {
 }
 
 TEST(CompilerArgsTest, TargetsThatClangAddsTo) {
-  // Never in silence: an option or a reason.
+  // Either an option or a reason; nothing is dropped silently.
   for (StringRef T :
        {"mips64el-unknown-linux-gnuabi64", "armv7-unknown-linux-gnueabihf",
         "loongarch64-unknown-linux-gnu"})
@@ -526,7 +527,7 @@ TEST(CompilerArgsTest, CoffHasNoTimeStamp) {
   Conf.Options.MCOptions.MCIncrementalLinkerCompatible = true;
   EXPECT_NE(argsFor(Conf, T).find(" -mincremental-linker-compatible "),
             std::string::npos);
-  // Nor the compiler's own command line (Argv0, CommandLineArgs).
+  // No command line of the compiler either (Argv0, CommandLineArgs).
   EXPECT_NE(argsFor(Conf, T).find(" -gno-codeview-command-line "),
             std::string::npos);
 }

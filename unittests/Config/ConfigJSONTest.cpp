@@ -1,12 +1,12 @@
-//===- ConfigJSONTest.cpp - A configuration that loses nothing ------------===//
+//===- ConfigJSONTest.cpp - A configuration as JSON and back --------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The table of ConfigFields.h is compared with LLVM's headers. The tests are
-// visitors of it, too: they change each field that travels, to all its edges.
+// Compares the table of ConfigFields.h with LLVM's headers. The tests also use
+// its visitors, to set each field that travels to its extreme values.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,7 +41,7 @@ cl::opt<bool> TestFlag("dtlto-config-test-flag", cl::desc("for this test"));
 // Visitors
 //===----------------------------------------------------------------------===//
 
-/// The values of the fields that travel, in a notation of its own.
+/// Collects the values of the fields that travel, in a notation of this test.
 struct Values : FieldVisitor {
   void flag(StringRef Name, bool Value) { add(Name, Value ? "yes" : "no"); }
   void number(StringRef Name, int64_t Value, int64_t, int64_t) {
@@ -74,8 +74,8 @@ std::map<std::string, std::string> valuesOf(const lto::Config &Conf) {
   return V.All;
 }
 
-/// Gives fields other values. \p Choose is called for each field with its name
-/// and the number of its other values, and returns which to take, if one.
+/// Changes fields. Calls \p Choose for each field with its name and the number
+/// of its other values; \p Choose returns the one to take, if any.
 class Changer : public FieldVisitor {
 public:
   using ChooseFn = std::function<std::optional<size_t>(StringRef, size_t)>;
@@ -109,7 +109,7 @@ public:
     change(Name, Value, Others);
   }
   void text(StringRef Name, std::string &Value) {
-    // Those have names of passes, and no others (LLVMOptions.h).
+    // Pipelines accept only names of passes (LLVMOptions.h).
     change(Name, Value,
            Name.ends_with("Pipeline")
                ? std::vector<std::string>{"default<O2>", "default",
@@ -158,7 +158,7 @@ private:
 // Helpers
 //===----------------------------------------------------------------------===//
 
-/// The text; or `error: ` and the reason.
+/// Returns the text, or `error: ` and the reason.
 std::string write(const lto::Config &Conf, ArrayRef<std::string> Options = {}) {
   Expected<std::string> Text = writeConfig(Conf, Options);
   if (Text) {
@@ -168,7 +168,7 @@ std::string write(const lto::Config &Conf, ArrayRef<std::string> Options = {}) {
   return "error: " + toString(Text.takeError());
 }
 
-/// Why \p Text can't be read; or nothing.
+/// Returns why \p Text can't be read; empty if it can.
 std::string whyNot(StringRef Text) {
   Expected<ReadConfig> Read = readConfig(Text);
   if (Read)
@@ -183,7 +183,7 @@ std::string whyNot(StringRef Text) {
 
 bool contains(StringRef Text, StringRef Part) { return Text.contains(Part); }
 
-/// What LLVM itself takes for a difference.
+/// Returns LLVM's cache key, which changes with each field that LLVM hashes.
 std::string keyOf(const lto::Config &Conf) {
   ModuleSummaryIndex Index(/*HaveGVs=*/false);
   Index.addModule("m", ModuleHash{{1, 2, 3, 4, 5}});
@@ -192,15 +192,15 @@ std::string keyOf(const lto::Config &Conf) {
                   CfiFunctions(Index));
 }
 
-/// A configuration that each field may be changed of: a CSIRProfile needs
-/// RunCSIRInstr.
+/// Returns a configuration in which each field can be changed: CSIRProfile
+/// needs RunCSIRInstr.
 lto::Config baseConfig() {
   lto::Config Conf;
   Conf.RunCSIRInstr = true;
   return Conf;
 }
 
-/// There and back.
+/// Checks that \p Text is read as \p Conf, and written as \p Text again.
 void checkRoundTrip(const lto::Config &Conf, const std::string &Text) {
   Expected<ReadConfig> Read = readConfig(Text);
   ASSERT_TRUE(bool(Read)) << toString(Read.takeError()) << '\n' << Text;
@@ -209,8 +209,8 @@ void checkRoundTrip(const lto::Config &Conf, const std::string &Text) {
   EXPECT_EQ(write(Read->Conf), Text);
 }
 
-/// Calls \p Each with one changed field after the other, for all other values:
-/// the section, the name and the configuration.
+/// Changes one field at a time to each of its other values. Passes the section,
+/// the name and the configuration to \p Each.
 void forEachChange(
     function_ref<void(StringRef, StringRef, const lto::Config &)> Each) {
   for (StringRef Section : Sections)
@@ -232,7 +232,7 @@ void forEachChange(
     }
 }
 
-/// The start and size of a value of \p Text.
+/// Returns the position and size of a value in \p Text.
 std::pair<size_t, size_t> findValue(StringRef Text, StringRef Section,
                                     StringRef Name) {
   size_t Begin = Text.find(("\"" + Section + "\":{").str());
@@ -274,7 +274,7 @@ std::string replaced(std::string Text, StringRef From, StringRef To) {
 //===----------------------------------------------------------------------===//
 
 TEST(ConfigJSONTest, TheTableIsComplete) {
-  // In both directions, and each field once.
+  // Both ways, and each field once.
   struct {
     StringRef Header, Struct, Section;
     std::vector<std::string> Contained;
@@ -302,8 +302,8 @@ TEST(ConfigJSONTest, TheTableIsComplete) {
 
 namespace {
 
-/// The number of enumerators of an enum in one of LLVM's headers, which begins
-/// with \p Begin.
+/// Returns the number of enumerators of the enum that begins with \p Begin in a
+/// header of LLVM.
 size_t numEnumerators(StringRef Header, StringRef Begin) {
   auto File = MemoryBuffer::getFile((LLVM_INCLUDE "/" + Header).str());
   if (!File)
@@ -324,7 +324,7 @@ size_t numEnumerators(StringRef Header, StringRef Begin) {
   return count_if(Names, [](StringRef Name) { return !Name.trim().empty(); });
 }
 
-/// The last value of each number.
+/// Collects the maximum of each number.
 struct Lasts : FieldVisitor {
   void number(StringRef Name, int64_t, int64_t, int64_t Max) {
     All[Name.str()] = Max;
@@ -346,7 +346,7 @@ TEST(ConfigJSONTest, EnumsEndWithTheirLast) {
                           MC = "llvm/MC/MCTargetOptions.h";
   struct {
     StringRef Header, Enum, Field;
-    unsigned NotNumbered; // enumerators that don't travel, or are below 0
+    unsigned NotNumbered; // Enumerators that don't travel, or are negative.
   } const Enums[] = {
     {CodeGen, "enum Model { Static", "RelocModel", 0},
     {CodeGen, "enum Model { Tiny", "CodeModel", 0},
@@ -391,7 +391,7 @@ TEST(ConfigJSONTest, EnumsEndWithTheirLast) {
         << E.Field.str();
     L.All.erase(E.Field.str());
   }
-  // What is left are numbers.
+  // The remaining fields are plain numbers.
   std::set<std::string> Left;
   for (const auto &Entry : L.All)
     Left.insert(Entry.first);
@@ -412,7 +412,7 @@ namespace {
 struct Other {
   std::string Name;
   void (*Change)(lto::Config &);
-  std::string Reason; // a part of it; none: the text stays the same
+  std::string Reason; // A part of the reason. Empty: the text doesn't change.
 };
 
 #define CHANGE(NAME, PATH, REASON, ...)                                        \
@@ -438,7 +438,7 @@ const std::string Word = "word";
   return Key;
 }
 
-/// The fields that don't travel, with another value.
+/// Returns the fields that don't travel, each with a non-default value.
 const std::vector<Other> &others() {
   static const std::vector<Other> Table = {
     CONFIG(
@@ -531,7 +531,7 @@ TEST(ConfigJSONTest, FieldsThatDoNotTravel) {
     EXPECT_EQ(Why.find("error: "), 0u) << O.Name;
     EXPECT_TRUE(contains(Why, O.Reason)) << Why;
   }
-  // All of them.
+  // The table has all of them.
   Names N;
   visitAll(N, Plain);
   EXPECT_EQ(Fixed, std::set<std::string>(N.Fixed.begin(), N.Fixed.end()));
@@ -539,7 +539,7 @@ TEST(ConfigJSONTest, FieldsThatDoNotTravel) {
 }
 
 //===----------------------------------------------------------------------===//
-// There and back
+// Round trips
 //===----------------------------------------------------------------------===//
 
 TEST(ConfigJSONTest, TheDefault) {
@@ -570,7 +570,7 @@ TEST(ConfigJSONTest, EachChange) {
     ASSERT_FALSE(contains(Text, "error: ")) << Text;
     EXPECT_TRUE(Texts.insert(Text).second) << Text;
     checkRoundTrip(Conf, Text);
-    // One field, and no other.
+    // Only this field has changed.
     for (const auto &[Field, Value] : valuesOf(Conf))
       EXPECT_EQ(Value != Base.at(Field), Field == Name) << Field;
     Changed.insert(Name.str());
@@ -602,7 +602,7 @@ TEST(ConfigJSONTest, AllChangesAtOnce) {
 }
 
 TEST(ConfigJSONTest, AnInstrumentedProgramsProfile) {
-  // Is a name, where a profile that is read is a file.
+  // A profile that is written is just a name. One that is read is a file.
   lto::Config Conf;
   Conf.CSIRProfile = "x.profraw";
   EXPECT_EQ(write(Conf), "error: --lto-cs-profile-file");
@@ -613,7 +613,7 @@ TEST(ConfigJSONTest, AnInstrumentedProgramsProfile) {
             "not a configuration: --lto-cs-profile-file");
 }
 
-/// The text of \p Conf with \p Extras, or "error: " and why there is none.
+/// Returns the text of \p Conf with \p Extras, or `error: ` and the reason.
 static std::string writeWith(const lto::Config &Conf,
                              const ConfigExtras &Extras) {
   Expected<std::string> Text = writeConfig(Conf, {}, Extras);
@@ -668,7 +668,7 @@ TEST(ConfigJSONTest, RoundsOfCodeGeneration) {
     EXPECT_NE(whyNot(Changed), "") << Round.str();
   }
 
-  // What is optimised comes from the first round, and goes to the second.
+  // The first round returns optimized modules, and the second takes them.
   EXPECT_FALSE(Read->Conf.CodeGenOnly || Read->Extras.Spec.ReturnsOptimized);
   for (bool Returns : {false, true}) {
     Extras.Spec.ReturnsOptimized = Returns;
@@ -704,7 +704,7 @@ TEST(ConfigJSONTest, SideFiles) {
   Conf.RemarksFilename = "/home/user/remarks";
   EXPECT_EQ(writeWith(Conf, Extras), "error: --opt-remarks-filename");
   Extras.Remarks = true;
-  Conf.RemarksFormat = "bitstream"; // puts a path into the object
+  Conf.RemarksFormat = "bitstream"; // Puts a path into the object.
   EXPECT_EQ(writeWith(Conf, Extras),
             "error: --opt-remarks-format other than yaml");
   Conf.RemarksFormat = "yaml";
@@ -860,7 +860,7 @@ TEST(ConfigJSONTest, TheFirstReasonIsTold) {
 //===----------------------------------------------------------------------===//
 
 TEST(ConfigJSONTest, LLVMOptions) {
-  // Code generation flags are in the fields.
+  // Code generation flags are left out, because they are in the fields.
   std::string Text = write(
       lto::Config(), {"-inline-threshold=7", "-mcpu=skylake", "-unroll-count",
                       "word", "--x86-align-branch=\"a b\""});
@@ -876,7 +876,7 @@ TEST(ConfigJSONTest, LLVMOptionsThatCannotTravel) {
   EXPECT_EQ(write(lto::Config(), {"-stats"}), "error: -mllvm -stats");
   EXPECT_TRUE(contains(write(lto::Config(), {"-x", "@file"}),
                        "error: -mllvm with the file of options '@file'"));
-  // Also where the filter would leave it out.
+  // Even if code generation flags are left out.
   EXPECT_TRUE(contains(write(lto::Config(), {"@file"}), "'@file'"));
   EXPECT_TRUE(contains(write(lto::Config(), {std::string("-x\0y", 4)}),
                        "zero byte in '-x\\00y'"));
@@ -892,7 +892,7 @@ TEST(ConfigJSONTest, LLVMOptionsFromElsewhere) {
   EXPECT_EQ(with("[\"-stats\"]"), "-mllvm -stats");
   EXPECT_EQ(with("[\"-unroll-count=1\",\"--info-output-file=f\"]"),
             "-mllvm --info-output-file=f");
-  // That is the count to LLVM, and no good one.
+  // LLVM takes the second word as the value of the first.
   EXPECT_EQ(with("[\"-unroll-count\",\"--info-output-file=f\"]"), "");
   EXPECT_EQ(with("[\"-mcpu=skylake\"]"), "-mllvm -mcpu=skylake");
   EXPECT_EQ(with("[\"word\"]"), "-mllvm word");
@@ -941,12 +941,12 @@ TEST(ConfigJSONTest, WhatThisProcessHasSetIsNoMatterOfTheReaders) {
 }
 
 //===----------------------------------------------------------------------===//
-// Text from elsewhere
+// Untrusted text
 //===----------------------------------------------------------------------===//
 
 namespace {
 
-/// Checks that bad values of each field are told as such.
+/// Checks that bad values of each field are reported with the field's name.
 class BadValues : public FieldVisitor {
 public:
   BadValues(StringRef Section, std::string Text)
@@ -998,7 +998,7 @@ private:
     std::string Field = ("'" + Section + "." + Name + "' isn't ").str();
     for (const std::string &Value : Bad) {
       std::string Why = whyNot(withValue(Text, Section, Name, Value));
-      // Brackets that are too deep for any field are told first.
+      // Brackets that are nested too deeply are reported first.
       EXPECT_TRUE(contains(Why, Field) || contains(Why, "brackets"))
           << Value << ": " << Why;
     }
@@ -1029,7 +1029,7 @@ TEST(ConfigJSONTest, MissingUnknownAndRepeated) {
       size_t Start = Begin - Name.size() - 3;
       std::string Field = Text.substr(Start, Begin + Size - Start);
 
-      // Without it, and without one of the commas.
+      // Remove the field and one comma.
       std::string Less = Text;
       if (Less[Start - 1] == ',')
         Less.erase(Start - 1, Field.size() + 1);
@@ -1069,11 +1069,11 @@ TEST(ConfigJSONTest, AnotherVersion) {
   EXPECT_EQ(whyNot(replaced(Text, Version, "\"18.1.0\"")),
             "a configuration of LLVM '18.1.0', but this is "
             "LLVM " LLVM_VERSION_STRING);
-  // It is told before what else is wrong, as a missing section.
+  // Reported before all other errors, such as a missing section.
   EXPECT_TRUE(contains(whyNot("{\"llvm\":\"20.1.0\"}"), "'20.1.0'"));
   EXPECT_TRUE(contains(whyNot(replaced(Text, Version, "19")), "'llvm'"));
   EXPECT_TRUE(contains(whyNot("{}"), "'llvm'"));
-  // A hostile one is told as one short line.
+  // A hostile version is shortened to one line.
   EXPECT_TRUE(contains(
       whyNot("{\"llvm\":\"\\n\\u0000" + std::string(5000, 'x') + "\"}"),
       "LLVM '\\0A\\00xxx"));
@@ -1093,7 +1093,7 @@ TEST(ConfigJSONTest, OneTextOnly) {
         replaced(Text, "\"CPU\":\"\",\"MAttrs\":[]",
                  "\"MAttrs\":[],\"CPU\":\"\"")})
     EXPECT_NE(whyNot(Bad), "") << Bad;
-  // Nor with a value that the writer refuses.
+  // Values that the writer refuses are refused as well.
   EXPECT_TRUE(contains(whyNot(withValue(Text, "target", "BBSections", "1")),
                        "--lto-basic-block-sections"));
 }
@@ -1106,7 +1106,7 @@ TEST(ConfigJSONTest, EachBeginning) {
 }
 
 TEST(ConfigJSONTest, Bombs) {
-  // LLVM's parser would end the process.
+  // Deep nesting would crash LLVM's parser.
   for (StringRef Open : {"[", "{\"a\":", "[[{\"a\":["}) {
     std::string Text;
     while (Text.size() + Open.size() <= 1 << 20)
@@ -1117,7 +1117,7 @@ TEST(ConfigJSONTest, Bombs) {
         "brackets"));
   }
   EXPECT_TRUE(contains(whyNot(std::string(100 << 20, '[')), "1 MiB"));
-  // In strings they are no brackets.
+  // Brackets in strings don't count.
   lto::Config Conf;
   Conf.CPU = "[[[[[[\"[[[[\\";
   checkRoundTrip(Conf, write(Conf));

@@ -37,13 +37,13 @@ cl::list<int> Numbers("numbers", cl::CommaSeparated);
 cl::alias TextToo("text-too", cl::aliasopt(SomeText));
 cl::opt<double> Fraction("fraction");
 
-/// The words for a compiler, joined; or `error: ` and the reason.
+/// Returns the words for a compiler, joined, or `error: ` and the reason.
 std::string forCompiler(const std::vector<std::string> &Options) {
   Expected<std::vector<std::string>> Words = llvmOptionsForCompiler(Options);
   return Words ? join(*Words, " ") : "error: " + toString(Words.takeError());
 }
 
-/// Code generation flags, as LLD registers them. They stay registered.
+/// Returns the code generation flags that LLD registers. They stay registered.
 StringSet<> codeGenFlags() {
   static const StringSet<> Flags = [] {
     StringSet<> Before, Added;
@@ -58,7 +58,7 @@ StringSet<> codeGenFlags() {
   return Flags;
 }
 
-/// Sets options of this process for one test, as LLD does.
+/// Sets options of this process, as LLD does, and resets them after the test.
 class LLVMOptionsTest : public testing::Test {
 protected:
   void parse(std::vector<const char *> Words) {
@@ -80,13 +80,13 @@ TEST_F(LLVMOptionsTest, AreHandedOnAsTheyAre) {
 }
 
 TEST_F(LLVMOptionsTest, WhatLLVMHasNotTaken) {
-  // The value of another option of the linker's, as in `-rpath -mllvm=-two=2`.
+  // For example, the value of another linker option: `-rpath -mllvm=-two=2`.
   parse({"-one", "--three", "3"});
   EXPECT_EQ(optionsThatAreSet({"-one", "-two=2", "--three", "3", "-four", "4",
                                "-no-such-option"}),
             (std::vector<std::string>{"-one", "--three", "3"}));
   EXPECT_TRUE(optionsThatAreSet({}).empty());
-  // Another's name isn't set, but what it names is: that is told.
+  // An alias isn't set, but its option is, and causes an error.
   parse({"-text-too=x"});
   EXPECT_EQ(optionsThatAreSet({"-one", "-text-too=x"}),
             std::vector<std::string>{"-one"});
@@ -94,7 +94,7 @@ TEST_F(LLVMOptionsTest, WhatLLVMHasNotTaken) {
 }
 
 TEST_F(LLVMOptionsTest, AreCounted) {
-  // One of them is another option's value, and nobody knows which.
+  // One of several equal words may be another option's value.
   parse({"-two=2", "-numbers=1,2", "--numbers", "3,4", "-numbers=5"});
   std::vector<std::string> Words = {"-two=2", "-numbers=1,2", "--numbers",
                                     "3,4", "-numbers=5"};
@@ -107,7 +107,7 @@ TEST_F(LLVMOptionsTest, AreCounted) {
 }
 
 TEST_F(LLVMOptionsTest, FilesOfOptionsAreLeftToOthers) {
-  // They stay in, so that whoever writes a job finds them.
+  // These stay in the list, so that the writer of a job can detect them.
   parse({"-two=2"});
   EXPECT_EQ(optionsThatAreSet({"@file", "-two=2", "-one", "@file"}),
             (std::vector<std::string>{"@file", "-two=2", "@file"}));
@@ -137,7 +137,7 @@ TEST_F(LLVMOptionsTest, CodeGenFlagsWithTheirValueInTheNextWord) {
 }
 
 TEST_F(LLVMOptionsTest, AllCodeGenFlagsAreKnown) {
-  // Clang has none of them: it would stop.
+  // Clang has none of these flags and would stop with an error.
   EXPECT_GT(codeGenFlags().size(), 50u);
   for (const auto &Flag : codeGenFlags())
     EXPECT_EQ(forCompiler({("-" + Flag.first()).str()}), "")
@@ -172,14 +172,15 @@ TEST_F(LLVMOptionsTest, MoreThanTheObject) {
 }
 
 TEST_F(LLVMOptionsTest, WhatCodeGenerationLearnt) {
-  if (!HasCodegenData) // it is text there, or nothing
+  if (!HasCodegenData) // These options exist, or are text, only with codegen
+                       // data.
     GTEST_SKIP();
   EXPECT_EQ(forCompiler({"-one", "-codegen-data-use-path=x", "-two=2"}),
             "-one -two=2");
   EXPECT_EQ(forCompiler({"-codegen-data-use-path", "x", "-one"}), "-one");
   EXPECT_EQ(forCompiler({"--codegen-data-thinlto-two-rounds"}), "");
   EXPECT_EQ(forCompiler({"-codegen-data-generate"}), "-codegen-data-generate");
-  // No worker takes them, whoever says so.
+  // Workers always refuse these.
   for (StringRef Word :
        {"-codegen-data-use-path=x", "-codegen-data-thinlto-two-rounds"}) {
     Error Why = checkOptionsOfCompiler(Word.str());
@@ -196,8 +197,8 @@ TEST_F(LLVMOptionsTest, KindsOfValues) {
     std::string Word = ("-" + Name + "=1").str();
     EXPECT_EQ(forCompiler({Word}), Word);
   }
-  // Text may name a file, and so may what isn't known. LLVM doesn't tell
-  // fractions from text.
+  // Texts and unknown options may name files. LLVM doesn't distinguish
+  // fractions from texts.
   for (StringRef Name : {"some-text",
                          "t",
                          "maybe-text",
@@ -230,7 +231,7 @@ TEST_F(LLVMOptionsTest, KindsOfValues) {
 }
 
 TEST_F(LLVMOptionsTest, OptionsThatAreSetOnOtherWays) {
-  // For instance by LLD itself. Nothing is dropped in silence.
+  // For example by LLD itself. Such options aren't dropped silently.
   parse({"-dtlto-test-flag"});
   EXPECT_EQ(forCompiler({"-one"}), "error: LLVM option -dtlto-test-flag");
   EXPECT_EQ(forCompiler({"-dtlto-test-flag"}), "-dtlto-test-flag");
@@ -248,7 +249,7 @@ TEST_F(LLVMOptionsTest, WordsFromElsewhere) {
   auto check = [](const std::vector<std::string> &Words) {
     return toString(checkOptionsOfCompiler(Words));
   };
-  // What was let through once is let through again, whatever is set here.
+  // The check doesn't depend on the options set in this process.
   parse({"-dtlto-test-flag"});
   EXPECT_EQ(check({"-one", "--two=2", "-three", "3", "-choice=a,b"}), "");
   EXPECT_EQ(check({}), "");

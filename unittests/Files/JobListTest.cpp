@@ -1,4 +1,4 @@
-//===- JobListTest.cpp - Backend compiles as files ------------------------===//
+//===- JobListTest.cpp - Lists of jobs that are files ---------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,13 +18,13 @@ static constexpr StringLiteral Good =
                   "inputs": ["a.o", "a.bc", "b.o"],
                   "outputs": ["a.native.o", "a.stats"]}]})";
 
-/// Why \p Text is wrong; empty: it isn't.
+/// Returns why \p Text is invalid; empty if it is valid.
 static std::string why(StringRef Text) {
   Expected<JobList> List = parseJobList(Text, "x.json");
   return List ? "" : toString(List.takeError());
 }
 
-/// Why the good one is wrong with \p New instead of \p Old, which it has.
+/// Returns why the valid list is invalid with \p Old replaced by \p New.
 static std::string whyWith(StringRef Old, StringRef New) {
   size_t At = Good.find(Old);
   EXPECT_NE(At, StringRef::npos) << Old.str();
@@ -79,7 +79,7 @@ TEST(JobList, ErrorsNameThePlace) {
             "'x.json': brackets are nested too deep");
 }
 
-// A later linker's, say: that they are there is told, and nothing else.
+// Unknown keys, for example of a later linker, are only reported.
 TEST(JobList, KeysThatNobodyKnows) {
   EXPECT_TRUE(parseJobList(Good, "x.json")->UnknownKeys.empty());
   Expected<JobList> List = parseJobList(

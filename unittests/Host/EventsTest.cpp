@@ -1,4 +1,4 @@
-//===- EventsTest.cpp - A queue between threads ---------------------------===//
+//===- EventsTest.cpp - The event queue between threads -------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -74,7 +74,7 @@ TEST(EventsTest, WaitsForTheFirst) {
 
 namespace {
 
-/// Beside a thread that waits patiently.
+/// Tests with a thread that waits patiently.
 class PatientTest : public testing::Test {
 protected:
   PatientTest() {
@@ -86,7 +86,7 @@ protected:
       while (!Ended)
         Queue.popAll(Clock::now() + Long, P);
     });
-    // Once the first event doesn't wake it, it waits.
+    // Once an event doesn't wake the thread, the thread is waiting.
     while (add(Event::Submitted, false, DTLTO_OK))
       std::this_thread::yield();
   }
@@ -117,7 +117,7 @@ protected:
 TEST_F(PatientTest, WhatCanWait) {
   EXPECT_FALSE(add(Event::State, true, DTLTO_STATE_LOCAL));
   EXPECT_FALSE(add(Event::Done, true, DTLTO_OK));
-  EXPECT_TRUE(add(Event::Done, true, DTLTO_OK)); // one too many
+  EXPECT_TRUE(add(Event::Done, true, DTLTO_OK)); // One event too many.
 }
 
 TEST_F(PatientTest, NotThatItIsBusy) {
@@ -158,7 +158,7 @@ TEST(EventsTest, ManyThreads) {
     ASSERT_FALSE(Events.empty());
     for (Event &E : Events) {
       ++NumSeen;
-      ASSERT_EQ(E.Status, Next[E.Job]++); // each thread's in its order
+      ASSERT_EQ(E.Status, Next[E.Job]++); // In order, for each thread.
     }
   }
   for (std::thread &T : Threads)

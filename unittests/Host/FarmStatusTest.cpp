@@ -1,11 +1,11 @@
-//===- FarmStatusTest.cpp - What a plugin's farm is made of now -----------===//
+//===- FarmStatusTest.cpp - The status of a plugin's farm -----------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// How it is shown. test/status/ asks plugins.
+// Tests how a status is shown. test/status/ tests plugins' answers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,7 +46,7 @@ protected:
     return V ? *V->getAsObject() : json::Object();
   }
 
-  // Object::getNull() returns what GCC and clang hand over in different ways.
+  // Object::getNull() differs between GCC and clang.
   static bool isNull(const json::Value *V) {
     return V && V->kind() == json::Value::Null;
   }
@@ -68,14 +68,14 @@ TEST_F(FarmStatusTest, OneWorkerIsEnough) {
 TEST_F(FarmStatusTest, NoWorkers) {
   S.Workers.emplace();
   EXPECT_FALSE(S.isUp());
-  S.Load.workers = S.Load.slots = 5; // of no interest
+  S.Load.workers = S.Load.slots = 5; // Ignored.
   EXPECT_FALSE(S.isUp());
   EXPECT_NE(table().find("0 of 0 workers up, 0 slots\n"), std::string::npos);
   EXPECT_TRUE(parsed().getArray("workers")->empty());
 }
 
 TEST_F(FarmStatusTest, LoadAlone) {
-  EXPECT_FALSE(S.isUp()); // nothing is known
+  EXPECT_FALSE(S.isUp()); // Nothing is known.
   S.Load.slots = 3;
   EXPECT_TRUE(S.isUp());
   S.Load.workers = 0;
@@ -92,7 +92,7 @@ TEST_F(FarmStatusTest, SlotsOfThoseThatAreUp) {
   add("b", DTLTO_WORKER_OUT, 8);
   add("c", DTLTO_WORKER_UP, 2);
   EXPECT_EQ(parsed().getInteger("slots"), 6);
-  add("d", DTLTO_WORKER_UP); // nobody knows
+  add("d", DTLTO_WORKER_UP); // Unknown.
   EXPECT_TRUE(isNull(parsed().get("slots")));
   EXPECT_NE(table().find("3 of 4 workers up, - slots\n"), std::string::npos);
 }

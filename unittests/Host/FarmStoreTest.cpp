@@ -22,7 +22,7 @@ using namespace dtlto::test;
 
 namespace {
 
-/// A store in memory, as a plugin has it.
+/// A plugin's store, in memory.
 class FarmStoreTest : public testing::Test {
 protected:
   static FarmStoreTest &from(dtlto_session *S) {
@@ -71,7 +71,7 @@ protected:
   void TearDown() override {
     Leave.open();
     Store->close();
-    // The thread of a call gives its buffer back after the answer.
+    // After its answer, the thread of a call still has to release its buffer.
     for (int I = 0; I != 1000 && NumAlive != 0; ++I)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     EXPECT_EQ(NumAlive, 0);
@@ -80,7 +80,7 @@ protected:
   bool open() {
     return Store->open(&Calls, reinterpret_cast<dtlto_session *>(this));
   }
-  /// What is there, "-" if the session isn't open, or the error.
+  /// Returns the value, "-" if the session isn't open, or the error.
   std::string get(char Key, uint64_t Max = 100) {
     Expected<std::optional<Buffer>> Got = Store->get(key(Key), Max);
     if (!Got)
@@ -101,9 +101,9 @@ protected:
 
   dtlto_store Calls = {};
   std::shared_ptr<FarmStore> Store = std::make_shared<FarmStore>();
-  std::mutex Mutex; // guards what follows, while calls may be under way
+  std::mutex Mutex; // Guards the members below, while calls may be running.
   std::map<std::string, std::string> There;
-  std::string Says; // not empty: calls fail with it
+  std::string Says; // If not empty, calls fail with this text.
   int32_t Status = DTLTO_OK;
   uint64_t MaxBytes = 0;
   uint32_t TimeoutMs = 0;
@@ -130,12 +130,12 @@ TEST_F(FarmStoreTest, WhatIsPutIsThere) {
   EXPECT_EQ(get('a'), "");
 }
 
-/// Jobs that are prepared before the session is open need the store, too.
+/// Jobs prepared before the session is open need the store as well.
 TEST_F(FarmStoreTest, TheFirstCallAsksForTheSession) {
   ASSERT_TRUE(open());
   EXPECT_EQ(put('a', "one"), "put");
   Store->close();
-  // The second of a link's two sessions.
+  // As for the second of a link's two sessions.
   std::thread Opening;
   unsigned NumAsked = 0;
   Store->setOpener([&] {
@@ -174,7 +174,7 @@ TEST_F(FarmStoreTest, APluginWithoutAStore) {
   EXPECT_FALSE(Store->open(nullptr, nullptr));
   EXPECT_FALSE(Store->mayBeThere());
   EXPECT_EQ(get('a'), "-");
-  Calls.size = offsetof(dtlto_store, put); // of another, that never was
+  Calls.size = offsetof(dtlto_store, put); // As of another version.
   EXPECT_FALSE(open());
   EXPECT_EQ(put('a', "x"), "-");
 }
@@ -190,7 +190,7 @@ TEST_F(FarmStoreTest, WhatAnErrorSays) {
 
 TEST_F(FarmStoreTest, APluginThatHasGivenUp) {
   ASSERT_TRUE(open());
-  Status = DTLTO_CANCELLED; // of which it has told
+  Status = DTLTO_CANCELLED; // The plugin reports the failure itself.
   EXPECT_EQ(get('a'), "-");
   EXPECT_EQ(put('a', "x"), "-");
 }
@@ -201,7 +201,7 @@ TEST_F(FarmStoreTest, ACallThatDoesNotComeBackIsLeftBehind) {
   Hangs = true;
   EXPECT_EQ(get('a'), "error: no answer within 20 ms");
   EXPECT_EQ(put('a', "x"), "error: no answer within 20 ms");
-  // The plugin isn't closed while it is in there.
+  // The plugin isn't closed during a call.
   std::atomic<bool> Closed{false};
   std::thread Closing([&] {
     Store->close();

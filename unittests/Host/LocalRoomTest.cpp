@@ -1,4 +1,4 @@
-//===- LocalRoomTest.cpp - What jobs may take of this machine -------------===//
+//===- LocalRoomTest.cpp - Memory and tokens for local jobs ---------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,7 +20,7 @@ using namespace dtlto::test;
 
 namespace {
 
-/// A plugin's thread that enters a room.
+/// A thread of a plugin that enters a room.
 class Visitor {
 public:
   Visitor(LocalRoom &R, uint64_t Bytes)
@@ -39,7 +39,7 @@ public:
 private:
   std::promise<void> Waits;
   std::promise<bool> Done;
-  std::thread Thread; // last: it uses what is above
+  std::thread Thread; // Last, because it uses the members above.
 };
 
 } // namespace
@@ -94,7 +94,7 @@ TEST(LocalRoomTest, WhatNobodyNeedsDoesNotWait) {
   First.IsNeeded = false;
   R.wake();
   EXPECT_FALSE(First.entered());
-  EXPECT_TRUE(Second.entered()); // there is memory for it
+  EXPECT_TRUE(Second.entered()); // There is memory for it.
 }
 
 namespace {
@@ -136,7 +136,7 @@ private:
 TEST_F(LocalRoomTokensTest, OneForEachButTheFirst) {
   put("+");
   LocalRoom R(10, connect());
-  // The linker's own, and the one that there is.
+  // The first job uses the linker's own token, the second the one in the FIFO.
   EXPECT_TRUE(Visitor(R, 1).entered());
   EXPECT_EQ(numLeft(), 1);
   EXPECT_TRUE(Visitor(R, 1).entered());
@@ -145,7 +145,7 @@ TEST_F(LocalRoomTokensTest, OneForEachButTheFirst) {
   Third.waitUntilItWaits();
   Visitor Fourth(R, 1);
   Fourth.waitUntilItWaits();
-  // One that isn't needed any more has asked for a token, the next uses it.
+  // The next job uses the token that the third one has requested.
   Third.IsNeeded = false;
   R.wake();
   EXPECT_FALSE(Third.entered());
@@ -156,7 +156,7 @@ TEST_F(LocalRoomTokensTest, OneForEachButTheFirst) {
   EXPECT_EQ(numLeft(), 1);
   R.leave(1);
   EXPECT_EQ(numLeft(), 1);
-  // Memory is what it waits for now: that needs no token.
+  // The last job waits for memory, and that takes no token.
   R.begin(10);
   Visitor Last(R, 1);
   Last.waitUntilItWaits();
@@ -179,7 +179,7 @@ TEST_F(LocalRoomTokensTest, TheNextRunsAreItsOwn) {
   EXPECT_TRUE(Visitor(Second, 1).entered());
   EXPECT_TRUE(Visitor(Second, 1).entered());
   EXPECT_EQ(numLeft(), 2);
-  // The plugin of the first run goes on, and ends late.
+  // The plugin of the first run continues, and ends late.
   EXPECT_TRUE(Visitor(*First, 1).entered());
   First->leave(1);
   First->leave(1);

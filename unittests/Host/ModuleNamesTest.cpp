@@ -30,7 +30,7 @@ std::string encode(StringRef Original, StringRef WorkingDirectory = Cwd,
   return Name ? *Name : "none";
 }
 
-/// Names that linkers see, and names that nobody should have but may.
+/// Returns names that linkers see, and unusual but possible ones.
 std::vector<std::string> picked() {
   std::vector<std::string> Names = {
       "a.o",
@@ -94,10 +94,10 @@ std::vector<std::string> picked() {
       "quote\"'`$(x);&|<>*?",
       "\xc3\xa4\xc3\xb6.o",       // UTF-8
       "\xe4\xf6.o",               // Latin-1
-      "\xff\xfe\x80",             // neither
-      std::string("nul\0byte", 8) // in the middle
+      "\xff\xfe\x80",             // Neither.
+      std::string("nul\0byte", 8) // In the middle.
   };
-  // Around the places where long names are cut.
+  // Lengths around the limits where long names are cut.
   for (size_t N : {150, 196, 197, 198, 199, 200, 201, 202, 396, 397, 398, 399,
                    400, 401, 800, 1500, 1900}) {
     Names.push_back(std::string(N, 'a'));
@@ -117,19 +117,19 @@ std::vector<std::string> picked() {
   return Names;
 }
 
-/// Random names of several kinds, the same ones in every run.
+/// Returns random names of several kinds, the same in every run.
 std::vector<std::string> randomNames() {
   std::mt19937 Random(20240229);
   auto below = [&](unsigned N) { return unsigned(Random() % N); };
   std::vector<std::string> Names;
-  // Any bytes. The shorter, the more often two have a common prefix.
+  // Any bytes. Short names often have a common prefix.
   for (unsigned I = 0; I != 20000; ++I) {
     std::string Name;
     for (unsigned K = below(9); K != 0; --K)
       Name += char(below(256));
     Names.push_back(Name);
   }
-  // What names are made of, and the edges of each range of the code.
+  // Usual characters, and the limits of each range in the code.
   StringRef Usual = "ab/.-_019AZaz+,=~`{}:;@[\\]^() ";
   for (unsigned I = 0; I != 40000; ++I) {
     std::string Name;
@@ -148,7 +148,7 @@ std::vector<std::string> randomNames() {
       Name += Usual[below(Usual.size())];
     Names.push_back(Name);
   }
-  // Long ones that differ near the places of the cuts.
+  // Long names that differ near the cuts.
   for (unsigned I = 0; I != 2000; ++I) {
     std::string Name(180 + below(450), "aA\xff"[below(3)]);
     for (unsigned K = below(4); K != 0; --K)
@@ -167,7 +167,7 @@ std::vector<std::string> allNames() {
   return Names;
 }
 
-/// All of those that have a name that travels, in the order of the originals.
+/// Returns all names that can be encoded, and their encodings, in order.
 std::vector<std::pair<std::string, std::string>> allEncoded() {
   ModuleNames Names(Cwd);
   std::vector<std::pair<std::string, std::string>> Result;
@@ -187,7 +187,7 @@ TEST(ModuleNamesTest, ExamplesOfTheDocumentation) {
 }
 
 TEST(ModuleNamesTest, SortedAsTheOriginals) {
-  // Names with equal encodings would fail here, too.
+  // This also fails for names with equal encodings.
   auto Encoded = allEncoded();
   ASSERT_GT(Encoded.size(), 40000u);
   for (size_t I = 1; I < Encoded.size(); ++I)
@@ -217,9 +217,9 @@ TEST(ModuleNamesTest, SafeComponents) {
       ASSERT_FALSE(C.empty()) << toHex(Original);
       ASSERT_NE(C, ".") << toHex(Original);
       ASSERT_NE(C, "..") << toHex(Original);
-      // With the `+` of a cut.
+      // One more for the `+` of a cut.
       ASSERT_LE(C.size(), ModuleNames::MaxComponent + 1) << toHex(Original);
-      // Devices have these names on some systems, with and without a suffix.
+      // Some systems reserve these names, with and without a suffix.
       for (StringRef Device : {"con", "prn", "aux", "nul", "com1", "lpt1"})
         ASSERT_NE(C.split('.').first, Device) << toHex(Original);
     }
@@ -250,13 +250,13 @@ TEST(ModuleNamesTest, UniqueWithoutRegardToCase) {
 }
 
 TEST(ModuleNamesTest, FreeForTheNamesOfOtherFiles) {
-  // A job's index and output are beside the modules.
+  // A job's index and output are next to the modules.
   for (const auto &[Original, Name] : allEncoded())
     ASSERT_TRUE(StringRef(Name).starts_with("m."));
 }
 
 TEST(ModuleNamesTest, FunctionOfTheNameAlone) {
-  // One object that has seen all, and a new one for each.
+  // Compare an encoder that has seen all names with a new one for each name.
   ModuleNames Names(Cwd);
   for (const std::string &Original : picked())
     Names.encode(Original);
@@ -265,17 +265,17 @@ TEST(ModuleNamesTest, FunctionOfTheNameAlone) {
 }
 
 TEST(ModuleNamesTest, TheWorkingDirectoryDoesNotMatter) {
-  // Two machines with the same inputs, named by absolute paths inside of the
-  // working directory or by relative ones.
+  // Two machines with the same inputs. Absolute paths inside the working
+  // directory equal relative ones.
   for (StringRef Inside : {"a.o", "src/a.o", "lib/libz.a(inflate.o at 8)"}) {
     EXPECT_EQ(
         encode(("/home/user/project/" + Inside).str(), "/home/user/project"),
         encode(("/ci/7/" + Inside).str(), "/ci/7"));
     EXPECT_EQ(encode(Inside, "/home/user/project"), encode(Inside, "/ci/7"));
   }
-  // With or without a slash at its end.
+  // With or without a trailing slash.
   EXPECT_EQ(encode("/ci/7/a.o", "/ci/7"), encode("/ci/7/a.o", "/ci/7/"));
-  // The whole prefix, not a part of a folder's name.
+  // Only whole components are removed.
   EXPECT_NE(encode("/ci/78/a.o", "/ci/7"), encode("/ci/7/8/a.o", "/ci/7"));
 }
 
@@ -305,7 +305,7 @@ TEST(ModuleNamesTest, SortedInEveryWorkingDirectory) {
 TEST(ModuleNamesTest, TooLong) {
   EXPECT_EQ(encode(std::string(5000, 'a')), "none");
   EXPECT_EQ(encode(std::string(700, '\xff')), "none");
-  // The longest that is encoded, and no shorter one that isn't.
+  // All names up to the maximum length are encoded, and no longer ones.
   ModuleNames Names(Cwd);
   size_t N = 1;
   while (Names.encode(std::string(N, 'a')))
@@ -388,7 +388,7 @@ TEST(ModuleNamesTest, PlacesStayWhereTheOrderWouldChange) {
 }
 
 //===----------------------------------------------------------------------===//
-// The way back, in what a worker says
+// Decoding names in a worker's messages
 //===----------------------------------------------------------------------===//
 
 /// m.main is the module main.o, m.m is m, and m.m.m is x y.
@@ -407,7 +407,7 @@ TEST(ModuleNamesTest, UsersNames) {
             "main.o:1: 'main.o' main.o. (main.o), main.o");
   EXPECT_EQ(inUsersNames("m.main\nm.main"), "main.o\nmain.o");
   EXPECT_EQ(inUsersNames("x m.m m.m.m"), "x m x y");
-  // In a folder of the worker's.
+  // In a folder of the worker.
   EXPECT_EQ(inUsersNames("/tmp/distccd_a1b2/w/m.main: x"), "main.o: x");
   EXPECT_EQ(inUsersNames("'/var/t/m.main' ./m.main"), "'main.o' main.o");
   // A job's own files.

@@ -1,11 +1,11 @@
-//===- PluginTest.cpp - Finding and checking a plugin ---------------------===//
+//===- PluginTest.cpp - Finding, loading and checking a plugin ------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The plugins are the test plugins, in the folder TEST_PLUGINS.
+// Uses the test plugins in the folder TEST_PLUGINS.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,18 +32,18 @@ protected:
     Loaded = P ? *P : nullptr;
     return P ? "" : toString(P.takeError());
   }
-  /// A path of a test plugin.
+  /// Returns the path of a test plugin.
   static std::string pathOf(StringRef Name) {
     return (Folder + "/libdtlto_" + Name + ".so").str();
   }
-  /// A folder that is removed at the end.
+  /// Returns a new folder, which is removed at the end.
   std::string makeFolder() {
     SmallString<128> Path;
     EXPECT_FALSE(sys::fs::createUniqueDirectory("dtlto-unit", Path));
     Folders.push_back(Path.str().str());
     return Folders.back();
   }
-  /// Puts the plugin \p Name into a folder, as \p As.
+  /// Links the plugin \p Name into the folder \p In as \p As.
   static void put(StringRef In, StringRef Name, StringRef As) {
     EXPECT_FALSE(sys::fs::create_link(pathOf(Name), In + "/" + As));
   }
@@ -53,7 +53,7 @@ protected:
       sys::fs::remove_directories(F);
   }
 
-  std::vector<std::string> More; // folders to look in
+  std::vector<std::string> More; // Folders to search.
   const dtlto_plugin *Loaded = nullptr;
   std::vector<std::string> Folders;
 };
@@ -77,7 +77,7 @@ TEST_F(PluginTest, FileName) {
 }
 
 TEST_F(PluginTest, Path) {
-  // The folder has no say in it.
+  // A path ignores the folder.
   EXPECT_EQ(load(pathOf("count"), "/no/such/folder"), "");
   ASSERT_NE(Loaded, nullptr);
   EXPECT_STREQ(Loaded->name, "count");
@@ -188,7 +188,7 @@ TEST_F(PluginTest, NoFunctions) {
 TEST_F(PluginTest, AGoodDescription) {
   FakePlugin P;
   EXPECT_EQ(toString(checkPlugin(&P.entry(), "fake")), "");
-  EXPECT_EQ(P.numOpened(), 0u); // nothing is called
+  EXPECT_EQ(P.numOpened(), 0u); // Nothing is called.
 }
 
 TEST_F(PluginTest, EachFieldIsNeeded) {
@@ -218,7 +218,7 @@ TEST_F(PluginTest, EachFieldIsNeeded) {
 }
 
 TEST_F(PluginTest, OfAnotherMajorVersionNothingElseIsRead) {
-  // Only the first fields are the same there.
+  // With another major version, only the first fields are valid.
   struct {
     uint32_t size, abi_major, abi_minor;
   } Short = {12, DTLTO_ABI_MAJOR + 1, 7};

@@ -47,8 +47,8 @@ protected:
     ASSERT_EQ(R.Error, "");
   }
 
-  /// The next event of \p Kind; others are kept. A test with a broken session
-  /// ends, with \c Broken.
+  /// Returns the next event of \p Kind, and keeps others for later. If the
+  /// session is broken, the event is \c Broken.
   Event next(Event::KindTy Kind) {
     while (true) {
       for (auto It = Pending.begin(); It != Pending.end(); ++It)
@@ -81,7 +81,7 @@ protected:
               [this, &T] { return runLocalCodegen(TheContext->Jobs, T); }},
              Insist);
   }
-  /// Waits until all that was asked for so far has been done.
+  /// Waits until all previous requests are done.
   void drain(Session &S) {
     S.queryLoad();
     ASSERT_EQ(next(Event::Loaded).Kind, Event::Loaded);
@@ -94,7 +94,7 @@ protected:
     EXPECT_EQ(Plugin.numObjectsAlive(), 0u);
   }
 
-  std::shared_ptr<FarmStore> Store; // that sessions have; null: none
+  std::shared_ptr<FarmStore> Store; // The sessions' store, if any.
   Gate TheGate;
   FakePlugin Plugin;
   TestLink TheLink;
@@ -146,14 +146,14 @@ TEST_F(SessionTest, CloseWaitsForTheStore) {
     EXPECT_FALSE(S.close(std::chrono::milliseconds(10)));
     EXPECT_FALSE(Plugin.isClosed());
     Leave.open();
-    Plugin.waitForEnd(); // the session's thread has gone on
+    Plugin.waitForEnd(); // The session's thread continues.
   });
 }
 
 TEST_F(SessionTest, AnAbandonedStore) {
   Store = std::make_shared<FarmStore>();
   Plugin.OnOpen = [&](const dtlto_session_params &) {
-    Store->abandon(); // it takes too long
+    Store->abandon(); // As if open() took too long.
     return DTLTO_OK;
   };
   withSession([&](Session &S) {
@@ -307,13 +307,13 @@ TEST_F(SessionTest, NoEventAfterClose) {
     submit(S, 1);
     EXPECT_EQ(next(Event::Submitted).Status, DTLTO_OK);
     Running.wait();
-    // The worker keeps close() waiting, so the plugin is left behind.
+    // The worker blocks close(), so the host continues without the plugin.
     EXPECT_FALSE(S.close(std::chrono::milliseconds(1)));
     Events->popAll(Clock::now());
     Pending.clear();
     Plugin.loadChanged();
     Plugin.state(1, DTLTO_STATE_RUNNING);
-    Plugin.done(1, Plugin.object("late")); // must be released all the same
+    Plugin.done(1, Plugin.object("late")); // Must be released nevertheless.
     Plugin.log(DTLTO_LOG_WARNING, "late");
     dtlto_result Late = Plugin.codegen(1);
     EXPECT_NE(Late.status, DTLTO_OK);
@@ -341,7 +341,7 @@ TEST_F(SessionTest, CloseLeavesAHangingOpenBehind) {
     EXPECT_STREQ(Call->Name, "open");
     EXPECT_FALSE(S.close(std::chrono::milliseconds(1)));
   });
-  // What it was lent outlives the link.
+  // Memory lent to open() outlives the link.
   TheGate.open();
   Plugin.waitForEnd();
   EXPECT_NE(Before, "");
@@ -381,7 +381,7 @@ TEST_F(SessionTest, AResult) {
   Plugin.OnRun = [&](const FakePlugin::Job &J) {
     Plugin.state(J.Id, DTLTO_STATE_RUNNING, "host:1");
     dtlto_result Result = Plugin.object("an object");
-    // The host must have copied what is only borrowed.
+    // The host must have copied what the result only lends.
     std::string Message = "a warning", Worker = "host:1";
     Result.message = Message.c_str();
     Result.worker = Worker.c_str();
@@ -403,7 +403,7 @@ TEST_F(SessionTest, AResult) {
     EXPECT_EQ(Done.Message, "a warning");
     EXPECT_EQ(Done.Worker, "host:1");
     EXPECT_FALSE(Done.RanHere);
-    EXPECT_EQ(Plugin.numObjectsAlive(), 1u); // read in place
+    EXPECT_EQ(Plugin.numObjectsAlive(), 1u); // Read in place.
     EXPECT_TRUE(S.close(Long));
   });
 }
@@ -533,14 +533,14 @@ TEST_F(SessionTest, ForgottenBeforeItIsOffered) {
     InSubmit.wait();
     submit(S, 2);
     S.forget(2);
-    // That the plugin wasn't asked is no answer of its.
+    // A job that wasn't offered doesn't count as an answer of the plugin.
     submit(S, 3);
     TheGate.open();
     EXPECT_EQ(next(Event::Done).Job, 1u);
     EXPECT_EQ(next(Event::Done).Job, 3u);
     drain(S);
     EXPECT_EQ(Plugin.submitted().size(), 2u);
-    // The plugin doesn't know this job.
+    // The plugin doesn't know job 2.
     EXPECT_TRUE(Plugin.cancelled().empty());
     EXPECT_TRUE(S.close(Long));
   });
@@ -560,7 +560,7 @@ TEST_F(SessionTest, ForgottenAfterItsEnd) {
 }
 
 TEST_F(SessionTest, ResultsThatWereWrong) {
-  // Its workers' names come back as they are.
+  // The plugin gets the names of its workers back unchanged.
   const char *Worker = "host\x1b:1";
   Plugin.OnRun = [&](const FakePlugin::Job &J) {
     dtlto_result R = J.Id == 1 ? Plugin.failure(DTLTO_ERROR_COMPILER, "no")
@@ -583,7 +583,7 @@ TEST_F(SessionTest, ResultsThatWereWrong) {
     drain(S);
     EXPECT_EQ(Told,
               std::vector<std::string>({"1 host\x1b:1 18", "2 nobody 0"}));
-    // One that doesn't want to know.
+    // A plugin without this extension.
     Plugin.OnRefuted = nullptr;
     S.refute(1);
     drain(S);
@@ -615,7 +615,7 @@ TEST_F(SessionTest, Violations) {
 }
 
 //===----------------------------------------------------------------------===//
-// Text of strangers
+// Untrusted text
 //===----------------------------------------------------------------------===//
 
 TEST_F(SessionTest, TextIsCleaned) {
@@ -635,7 +635,7 @@ TEST_F(SessionTest, TextIsCleaned) {
       EXPECT_EQ(next(Event::State).Worker, Line);
       Event E = next(Event::Done);
       EXPECT_EQ(E.Worker, Line);
-      // A compiler's words have lines.
+      // A compiler's messages may have several lines.
       EXPECT_EQ(E.Message, Id == 3 ? "a\\x1b[2Jb\nc\\xff" : Line);
     }
     EXPECT_TRUE(S.close(Long));
@@ -661,7 +661,7 @@ TEST_F(SessionTest, OverlongTextIsCut) {
 }
 
 //===----------------------------------------------------------------------===//
-// What the session's jobs carry
+// Inputs of the session's jobs
 //===----------------------------------------------------------------------===//
 
 TEST_F(SessionTest, Configure) {
@@ -686,7 +686,7 @@ TEST_F(SessionTest, Configure) {
 
 TEST_F(SessionTest, ConfigureHangs) {
   TheLink.TheLinker.Opts.TimeoutSeconds = 1;
-  // Shared, since the thread of the call outlives the test.
+  // Shared, because the thread of the call outlives the test.
   auto Ended = std::make_shared<std::promise<void>>();
   Plugin.OnConfigure = [F = Ended->get_future().share(),
                         Ended](const dtlto_session_params &) { F.wait(); };
@@ -705,7 +705,7 @@ namespace {
 
 class SessionBundleTest : public SessionTest {
 protected:
-  /// Asks for the bundle of job \p Id; returns the status and the bytes.
+  /// Requests the bundle of job \p Id; returns the status and the bytes.
   std::pair<int32_t, std::string> bundle(uint64_t Id) {
     const dtlto_host &Host = Plugin.host();
     const auto *Bundles = static_cast<const dtlto_bundle *>(
@@ -730,32 +730,32 @@ protected:
       if (S.input)
         EXPECT_EQ(S.bytes.data, S.input->bytes.data);
     }
-    EXPECT_GE(NumInputs, 2u); // the module and its index
+    EXPECT_GE(NumInputs, 2u); // The module and its index.
     Spans.release(Spans.owner);
     return {Status, Text};
   }
 
-  /// What dtlto-codegen makes of \p Bundle, if its object is \p Object.
+  /// Returns dtlto-codegen's frame of \p Object for the job of \p Bundle.
   static std::string framed(StringRef Object, StringRef Bundle) {
     Expected<dtlto::Bundle> B = readBundle(Bundle, LLVM_VERSION_STRING);
     return (frameHead(Object, must(std::move(B)).Id) + Object).str();
   }
 
-  /// What check_result() has against \p Object, and its status.
+  /// Calls check_result() for \p Object; returns the status and the reason.
   std::pair<int32_t, std::string> check(uint64_t Id, StringRef Object) {
     const dtlto_host &Host = Plugin.host();
     char Why[100] = "";
     int32_t Status = Host.check_result(
         Host.context, Id, {Object.data(), Object.size()}, Why, sizeof(Why));
-    // Nobody has to ask why.
+    // The buffer for the reason is optional.
     EXPECT_EQ(Status,
               Host.check_result(Host.context, Id,
                                 {Object.data(), Object.size()}, nullptr, 0));
     return {Status, Why};
   }
 
-  /// What becomes of a job that is given its bundle, and ends with what \p
-  /// Makes makes of that. \p Checked is what dtlto.check/1 says of it.
+  /// Runs a job whose result is \p Makes of its bundle, and returns its last
+  /// event. Sets \p Checked to the answer of dtlto.check/1 for that result.
   Event run(function_ref<std::string(const std::string &Bundle)> Makes,
             std::pair<int32_t, std::string> &Checked) {
     Plugin.setNeeds(DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS | DTLTO_JOB_CONFIG);
@@ -783,7 +783,7 @@ TEST_F(SessionBundleTest, ABundle) {
   std::string Made, Again, Right;
   int32_t InSubmit = -1, Ended = -1;
   Plugin.OnSubmit = [&](const FakePlugin::Job &J) {
-    // Not accepted yet, but the host has it already.
+    // The job isn't accepted yet, but the host knows it already.
     InSubmit = bundle(J.Id).first;
     return DTLTO_OK;
   };
@@ -844,7 +844,7 @@ TEST_F(SessionBundleTest, WithoutDigests) {
     EXPECT_EQ(next(Event::Done).Status, DTLTO_OK);
     EXPECT_TRUE(S.close(Long));
   });
-  // The host makes them: a bundle can't be without.
+  // The host computes the digests, which every bundle needs.
   EXPECT_EQ(Made.first, DTLTO_OK);
   EXPECT_EQ(toString(readBundle(Made.second, LLVM_VERSION_STRING).takeError()),
             "");
@@ -873,7 +873,7 @@ TEST_F(SessionBundleTest, NoFrame) {
 }
 
 TEST_F(SessionBundleTest, AFlippedBit) {
-  // Also told to one that hasn't asked.
+  // The plugin learns this even if it hasn't called check_result().
   unsigned NumTold = 0;
   Plugin.OnRefuted = [&](uint64_t Id, const char *, int32_t Status) {
     ++NumTold;
@@ -894,15 +894,15 @@ TEST_F(SessionBundleTest, AFlippedBit) {
   EXPECT_EQ(Checked, std::pair(int32_t(DTLTO_ERROR_INFRASTRUCTURE), E.Message));
 }
 
-/// The host hashes a frame once: it relies on check_result() where the plugin
-/// hands over the same memory, and only there.
+/// The host hashes a frame once. It relies on check_result() only if the plugin
+/// passes the same memory again.
 TEST_F(SessionBundleTest, AFrameIsHashedOnce) {
   Plugin.setNeeds(DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS | DTLTO_JOB_CONFIG);
   Plugin.OnRun = [&](const FakePlugin::Job &J) {
     dtlto_result R = Plugin.object(framed("an object", bundle(J.Id).second));
     auto *Bytes = static_cast<char *>(const_cast<void *>(R.object.data));
     EXPECT_EQ(check(J.Id, {Bytes, R.object.size}).first, DTLTO_OK);
-    Bytes[R.object.size - 1] ^= 1; // "an objecu": against the rules
+    Bytes[R.object.size - 1] ^= 1; // "an objecu": breaks the rules.
     if (J.Id == 1)
       return Plugin.done(J.Id, R);
     Plugin.done(J.Id, Plugin.object(StringRef(Bytes, R.object.size)));
@@ -949,7 +949,7 @@ TEST_F(SessionBundleTest, MadeHereAfterAll) {
   });
 }
 
-/// A plugin that has compiled a job here, and then hands on what a worker sent.
+/// A plugin that compiles a job locally, and then passes a worker's result.
 TEST_F(SessionBundleTest, MadeHereToo) {
   Plugin.setNeeds(DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS | DTLTO_JOB_CONFIG);
   Plugin.OnRun = [&](const FakePlugin::Job &J) {
@@ -984,7 +984,7 @@ TEST_F(SessionBundleTest, MadeHereToo) {
   });
 }
 
-/// A result is reported while another thread of the plugin's makes bundles.
+/// One thread of the plugin reports a result while another makes bundles.
 TEST_F(SessionBundleTest, WhileTheJobEnds) {
   Plugin.setNeeds(DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS | DTLTO_JOB_CONFIG);
   constexpr unsigned NumJobs = 50;
@@ -993,7 +993,7 @@ TEST_F(SessionBundleTest, WhileTheJobEnds) {
     std::string Right = bundle(J.Id).second;
     Gate Begun;
     std::thread Other([&] {
-      // The job's inputs may be gone by the time that a bundle is there.
+      // The job's inputs may be gone when a bundle is complete.
       while (true) {
         dtlto_bundle_spans Spans = {sizeof(Spans), 0, nullptr, nullptr,
                                     nullptr};
@@ -1042,7 +1042,7 @@ TEST_F(SessionBundleTest, ChecksOfOtherJobs) {
 }
 
 //===----------------------------------------------------------------------===//
-// What the host offers
+// Functions of the host
 //===----------------------------------------------------------------------===//
 
 TEST_F(SessionTest, LocalCodegen) {
@@ -1059,7 +1059,7 @@ TEST_F(SessionTest, LocalCodegen) {
   });
 }
 
-/// What a plugin says is nothing of a compile that has failed here.
+/// After a failed local compile, an empty result of the plugin doesn't count.
 TEST_F(SessionTest, AnEmptyResultAfterLocalCodegenHasFailed) {
   Plugin.OnRun = [&](const FakePlugin::Job &J) {
     EXPECT_EQ(DTLTO_ERROR_COMPILER, Plugin.codegen(J.Id).status);
@@ -1145,13 +1145,13 @@ TEST_F(SessionTest, TellsWhatRunsHere) {
     EXPECT_EQ(S.lastRunHere(1), Clock::time_point());
     submit(S, 1);
     Inside.wait();
-    // While it runs, the time goes on.
+    // While the job runs, the time advances.
     Clock::time_point Before = Clock::now();
     EXPECT_GE(S.lastRunHere(1), Before);
     EXPECT_EQ(S.lastRunHere(2), Clock::time_point());
     TheGate.open();
     EXPECT_EQ(next(Event::Done).Status, DTLTO_OK);
-    // And then stands still.
+    // After its end, the time stays.
     Clock::time_point End = S.lastRunHere(1);
     EXPECT_GE(End, Before);
     EXPECT_LE(End, Clock::now());
@@ -1180,7 +1180,7 @@ TEST_F(SessionTest, CloseWaitsForLocalCodegen) {
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
       TheGate.open();
     });
-    // The limit is for the plugin, not for our own compiler.
+    // The limit applies to the plugin, not to our own compiler.
     S.close(std::chrono::milliseconds(1));
     EXPECT_TRUE(Ended);
     Later.join();
@@ -1200,7 +1200,7 @@ TEST_F(SessionTest, Load) {
     dtlto_load Load = next(Event::Loaded).Load;
     EXPECT_EQ(Load.slots, 8u);
     EXPECT_EQ(Load.expected_wait_ms, 12u);
-    // What the plugin left alone isn't known.
+    // Fields that the plugin didn't set are unknown.
     EXPECT_EQ(Load.workers, UINT32_MAX);
     EXPECT_EQ(Load.queued, UINT32_MAX);
     EXPECT_EQ(Load.free, UINT32_MAX);
@@ -1214,7 +1214,7 @@ TEST_F(SessionTest, LoadFails) {
     open(S);
     S.queryLoad();
     submit(S, 1);
-    // Calls are made in the order in which they were asked for.
+    // Calls are made in the order of the requests.
     EXPECT_EQ(next(Event::Done).Status, DTLTO_OK);
     for (Event &E : Pending)
       EXPECT_NE(E.Kind, Event::Loaded);
@@ -1252,7 +1252,7 @@ TEST_F(SessionLogTest, Levels) {
   EXPECT_EQ(all(MessageLevel::Debug), Texts{"fake: d"});
   EXPECT_EQ(all(MessageLevel::Note), (Texts{"fake: n", "fake: u"}));
   EXPECT_EQ(all(MessageLevel::Warning), Texts{"fake: w"});
-  // What comes of an error is for the scheduler to say.
+  // The scheduler decides what follows from an error.
   EXPECT_EQ(all(MessageLevel::Error), Texts());
   EXPECT_EQ(next(Event::GaveUp).Message, "e");
 }

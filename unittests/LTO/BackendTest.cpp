@@ -1,4 +1,4 @@
-//===- BackendTest.cpp - Links through a plugin, and LLVM's own -----------===//
+//===- BackendTest.cpp - Links through a plugin and in-process ------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -75,7 +75,7 @@ TEST_F(BackendTest, TellsTheUserOfWrittenIndexes) {
 }
 
 //===----------------------------------------------------------------------===//
-// The fidelity rule
+// What clang's command line can't express
 //===----------------------------------------------------------------------===//
 
 TEST_F(BackendTest, WhatCannotBeToldIsCompiledHere) {
@@ -84,7 +84,7 @@ TEST_F(BackendTest, WhatCannotBeToldIsCompiledHere) {
   Plugin.setNeeds(DTLTO_JOB_ARGS);
   linkSame();
   EXPECT_EQ(Plugin.numOpened(), 0u);
-  // One note, not one for each module, and no warning: nothing went wrong.
+  // One note for all modules, and no warning, because nothing failed.
   EXPECT_EQ(TheLink.Msg.all(MessageLevel::Note).size(), 1u);
   EXPECT_TRUE(
       TheLink.Msg.has(MessageLevel::Note, {"fake", "4 of 4", "verification"}));
@@ -117,7 +117,7 @@ TEST_F(BackendTest, ModulesThatAreNotInMemoryAreCompiledHere) {
 
 TEST_F(BackendTest, SomeModulesAreCompiledHere) {
   TheLink.addProgram(4);
-  // No portable name is short enough for this one.
+  // This name is too long to be encoded as a portable one.
   std::string Long = std::string(3000, 'x') + ".o";
   TheLink.add(Long, "define i32 @other(i32 %x) {\n  ret i32 %x\n}\n");
   TheLink.Visible.insert("other");
@@ -130,7 +130,7 @@ TEST_F(BackendTest, SomeModulesAreCompiledHere) {
 }
 
 //===----------------------------------------------------------------------===//
-// What LLVM's backend does besides objects
+// Other effects of LLVM's backend
 //===----------------------------------------------------------------------===//
 
 TEST_F(BackendTest, Assembly) {
@@ -176,8 +176,7 @@ TEST_F(BackendTest, HooksAreCalledForWhatIsCompiledHere) {
 }
 
 namespace {
-/// Three modules, the second of which has an error that only code generation
-/// finds.
+/// Adds three modules. Only code generation detects the error in the second.
 void addErrorProgram(TestLink &L) {
   L.add("good.o", "declare i32 @bad(i32)\ndefine i32 @main(i32 %x) {\n"
                   "  %r = call i32 @bad(i32 %x)\n  ret i32 %r\n}\n");
@@ -196,10 +195,10 @@ TEST_F(BackendTest, CompileErrorsFailTheLink) {
   EXPECT_NE(Have.Error.find("<inline asm>"), std::string::npos) << Have.Error;
   EXPECT_EQ(Have.Error.find("good.o"), std::string::npos) << Have.Error;
   EXPECT_EQ(Have.Error.find("more.o"), std::string::npos) << Have.Error;
-  // The same compiler would say the same again.
+  // No retry: the same compiler would report the same error.
   EXPECT_EQ(Plugin.numSubmitted("bad.o"), 1u);
   EXPECT_TRUE(TheLink.Msg.warnings().empty());
-  EXPECT_EQ(Have.NumDiagnostics, 0u); // told once
+  EXPECT_EQ(Have.NumDiagnostics, 0u); // reported only once
 }
 
 TEST_F(BackendTest, CompileErrorsOfWhatStaysHere) {
@@ -276,7 +275,7 @@ TEST_F(BackendTest, OurCacheEntriesAreHitsInProcess) {
   TheLink.Cache = &Cache;
   linkSame();
   EXPECT_EQ(Plugin.submitted().size(), 5u);
-  EXPECT_EQ(Cache.NumMisses, 10u); // two keys for each
+  EXPECT_EQ(Cache.NumMisses, 10u); // two keys for each job
   EXPECT_EQ(Cache.Objects.size(), 5u);
   EXPECT_TRUE(TheLink.inProcess().Objects == Want.Objects);
   EXPECT_EQ(Cache.NumHits, 5u);

@@ -17,7 +17,7 @@ namespace {
 TEST_F(LinkRunTest, ASecondTry) {
   makeProgram(5);
   runM1([&](const FakePlugin::Job &J) {
-    // An object with an error is released as well.
+    // The object must be released although the status is an error.
     dtlto_result Result = remote(J);
     if (J.Attempt == 1)
       Result.status = DTLTO_ERROR_INFRASTRUCTURE;
@@ -48,7 +48,7 @@ TEST_F(LinkRunTest, Fallback) {
   const Failure Failures[] = {
       {DTLTO_ERROR_INFRASTRUCTURE, "no luck", "host:1", 2,
        "no luck on host:1; compiling it here"},
-      // The worker is named once; another's name isn't its.
+      // The worker's name is added unless the message has it.
       {DTLTO_ERROR_INFRASTRUCTURE, "host:1 is gone", "host:1", 2,
        "': host:1 is gone; compiling it here"},
       {DTLTO_ERROR_INFRASTRUCTURE, "host:12 is gone", "host:1", 2,
@@ -102,14 +102,14 @@ TEST_F(LinkRunTest, Fallback) {
   EXPECT_EQ(TheLink.Msg.warnings().size(), N + 1);
 }
 
-/// Without fallback, another worker is asked, and the plugin is told what came
-/// of it.
+/// Without fallback, the job is retried on another worker, and the plugin is
+/// told that the first result was wrong.
 TEST_F(LinkRunTest, ACompileErrorThatIsRefuted) {
   makeProgram(5);
   setFallback(FallbackKind::None);
   std::mutex Mutex;
   bool IsTold = false;
-  std::optional<FakePlugin::Job> M4; // kept, so that the link has no end before
+  std::optional<FakePlugin::Job> M4; // held back to delay the end
   uint64_t Wrong = 0;
   Plugin.OnRun = [&](const FakePlugin::Job &J) {
     if (J.Name == "m1.o" && J.Attempt == 1) {
@@ -193,8 +193,8 @@ const Case FailingCases[] = {
        T.onOpen("no farm today", DTLTO_ERROR_INFRASTRUCTURE);
      },
      {"no farm today"}},
-    // Also where the user allows to fall back: the arguments are the user's.
-    // Modules are still being prepared then.
+    // Fails even if fallback is allowed, because the user's arguments are
+    // wrong. Jobs are still being prepared at that time.
     {"WrongArgument",
      [](LinkRunTest &T) {
        T.setFallback(FallbackKind::Local);

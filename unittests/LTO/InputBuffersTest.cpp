@@ -1,4 +1,4 @@
-//===- InputBuffersTest.cpp - Which file a module is a slice of -----------===//
+//===- InputBuffersTest.cpp - The file that contains a module -------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -25,7 +25,7 @@ namespace {
 
 constexpr StringLiteral IR = "define i32 @f() {\n  ret i32 0\n}\n";
 
-/// The only module of \p File. It refers to the memory of \p File.
+/// Returns the only module of \p File. It refers to the memory of \p File.
 BitcodeModule moduleOf(StringRef File) {
   std::vector<BitcodeModule> Modules =
       must(getBitcodeModuleList(MemoryBufferRef(File, "file")));
@@ -50,7 +50,7 @@ TEST(InputBuffersTest, TheWholeFileInPlace) {
   EXPECT_EQ(Found->Bytes.data(), File.data());
   EXPECT_EQ(Found->Bytes.size(), File.size());
   EXPECT_EQ(Found->Triple, "x86_64-pc-linux-gnu");
-  // What LLVM has is a part of it: the string table isn't in there.
+  // LLVM's slice is smaller than the file: it lacks the string table.
   EXPECT_LT(moduleOf(ref(File)).getBuffer().size(), File.size());
 }
 
@@ -67,7 +67,7 @@ TEST(InputBuffersTest, TheTripleIsCopied) {
 }
 
 TEST(InputBuffersTest, MembersOfAnArchive) {
-  // One after the other in one mapping, with something before and between.
+  // Members follow each other in one mapping, with other bytes in between.
   Bytes File = thinBitcode(IR);
   std::string Archive = "!<arch>\n";
   std::vector<std::pair<size_t, size_t>> Members;
@@ -77,7 +77,7 @@ TEST(InputBuffersTest, MembersOfAnArchive) {
     Archive += ref(File);
   }
   InputBuffers Inputs;
-  // In no particular order.
+  // In any order.
   for (unsigned I : {3, 0, 4, 1}) {
     auto [Offset, Size] = Members[I];
     Inputs.add({StringRef(Archive).substr(Offset, Size), "member"},
@@ -92,7 +92,7 @@ TEST(InputBuffersTest, MembersOfAnArchive) {
     EXPECT_EQ(Found->Bytes.size(), Member.size());
     EXPECT_EQ(Found->Triple, "triple" + std::to_string(I));
   }
-  // Not the member before it.
+  // This member wasn't added, and isn't mistaken for the one before it.
   auto [Offset, Size] = Members[2];
   EXPECT_FALSE(Inputs.find(moduleOf(StringRef(Archive).substr(Offset, Size))));
 }
@@ -108,7 +108,7 @@ TEST(InputBuffersTest, ReadTwice) {
 }
 
 TEST(InputBuffersTest, FilesWithTwoModules) {
-  // As split LTO units have them.
+  // As in split LTO units.
   LLVMContext Context;
   Bytes File;
   BitcodeWriter Writer(File);
@@ -130,7 +130,7 @@ TEST(InputBuffersTest, FilesWithTwoModules) {
 }
 
 #ifdef __linux__
-/// In KiB, of the mapping that \p At is in.
+/// Returns the resident KiB of the mapping that contains \p At.
 static unsigned residentAt(const char *At) {
   std::string Text =
       must(errorOrToExpected(MemoryBuffer::getFileAsStream("/proc/self/smaps")))
@@ -157,7 +157,7 @@ TEST(InputBuffersTest, DropsWhatCanBeReadAgain) {
   std::string Content(1 << 20, 'a');
   Folder.write("read", Content);
   Folder.write("written", Content);
-  // In pages of a file, of a file that is changed in memory, and of none.
+  // A mapped file, a mapped file that was changed in memory, and heap memory.
   auto Read = must(errorOrToExpected(MemoryBuffer::getFile(
       Folder.path("read"), false, /*RequiresNullTerminator=*/false)));
   auto Changed = must(
@@ -168,7 +168,7 @@ TEST(InputBuffersTest, DropsWhatCanBeReadAgain) {
 
   InputBuffers Inputs;
   StringRef Bytes = Read->getBuffer();
-  // Members of an archive: no page is a small one's alone.
+  // Small members of an archive, several per page.
   for (size_t At = 0; At != Bytes.size(); At += 1024)
     Inputs.add({Bytes.substr(At, 1000), "member"}, "");
   Inputs.add({ChangedBytes, "changed"}, "");

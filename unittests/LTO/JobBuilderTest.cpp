@@ -1,4 +1,4 @@
-//===- JobBuilderTest.cpp - From a task of LLVM to a job of the ABI -------===//
+//===- JobBuilderTest.cpp - From LLVM's tasks to jobs of the ABI ----------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -28,7 +28,7 @@ constexpr uint32_t AllParts =
 
 class JobBuilderTest : public testing::Test {
 protected:
-  /// Calls \p Look in a link. Jobs must be looked at before it returns.
+  /// Calls \p Look during a link. The jobs are valid until it returns.
   using LookFn = function_ref<void(JobBuilder &, std::vector<Task> &)>;
   void withBuilder(uint32_t Parts, LookFn Look) {
     TestLink::Result R =
@@ -38,7 +38,7 @@ protected:
         });
     ASSERT_EQ(R.Error, "");
   }
-  /// The jobs of all modules.
+  /// Calls \p Look with the jobs of all modules.
   void withJobs(uint32_t Parts,
                 function_ref<void(std::vector<std::unique_ptr<BuiltJob>> &,
                                   std::vector<Task> &)>
@@ -50,7 +50,7 @@ protected:
       Look(Jobs, Tasks);
     });
   }
-  /// Why no job can be made of the first module; empty if one can.
+  /// Returns why the first module can't be made a job; empty if it can.
   std::string reason(uint32_t Parts) {
     std::string Result;
     withBuilder(Parts, [&](JobBuilder &Builder, std::vector<Task> &Tasks) {
@@ -150,7 +150,7 @@ TEST_F(JobBuilderTest, Inputs) {
       EXPECT_EQ(Imports.size(), importedModules(*T.ImportList).size());
       AnyImport |= !Imports.empty();
       EXPECT_TRUE(std::is_sorted(Imports.begin(), Imports.end()));
-      // The whole file, where the linker has it.
+      // The primary input is the linker's whole file.
       StringRef File = bytesOf(*J.inputs[0]);
       EXPECT_LE(File.data(), T.Module.getBuffer().data());
       EXPECT_GE(File.end(), T.Module.getBuffer().end());
@@ -233,11 +233,11 @@ TEST_F(JobBuilderTest, Args) {
       for (const std::string &Arg : Args)
         EXPECT_EQ(Arg.find("m0.o"), std::string::npos)
             << "the linker's name in " << Arg;
-      // Nothing of this job's is under its output's name.
+      // No input has the name of the output.
       for (uint32_t K = 0; K != J.num_inputs; ++K)
         EXPECT_STRNE(J.inputs[K]->path, J.output);
     }
-    // All but the module's name is the same for all.
+    // Arguments differ only in the names of the module's files.
     std::vector<std::string> One = Jobs[0]->Args, Two = Jobs[1]->Args;
     One.erase(One.end() - 3);
     Two.erase(Two.end() - 3);
@@ -273,7 +273,7 @@ TEST_F(JobBuilderTest, TheSameInEveryLink) {
   };
   std::string First = Describe();
   EXPECT_TRUE(First == Describe());
-  // An unrelated module changes nothing.
+  // An unrelated module changes no job.
   std::string Before = First;
   TheLink.add("unrelated.o", "define i32 @unrelated() {\n  ret i32 1\n}\n");
   std::string After = Describe();
@@ -322,7 +322,7 @@ TEST_F(JobBuilderTest, PartsOfAModuleShareItsShard) {
                 EXPECT_EQ(A->shard(), Whole);
                 EXPECT_NE(Other->shard(), Whole);
                 EXPECT_STRNE(A->Job.config, B->Job.config);
-                // It is there as long as one has it.
+                // The shard is freed with its last job, and built again.
                 A.reset();
                 B.reset();
                 EXPECT_EQ(PartOf(0, 2)->shard(), Whole);
@@ -358,7 +358,7 @@ TEST_F(JobBuilderTest, WhatClangCannotBeTold) {
   TheLink.Configure = [](lto::Config &Conf) { Conf.VerifyEach = true; };
   TheLink.addProgram(2);
   EXPECT_EQ(reason(0), "");
-  EXPECT_EQ(reason(DTLTO_JOB_INPUTS), ""); // the plugin's own way to compile
+  EXPECT_EQ(reason(DTLTO_JOB_INPUTS), ""); // may compile in its own way
   EXPECT_NE(reason(DTLTO_JOB_ARGS).find("verification"), std::string::npos);
 }
 
@@ -375,7 +375,7 @@ TEST_F(JobBuilderTest, StaysHere) {
   EXPECT_FALSE(Stays(DTLTO_JOB_INPUTS));
   EXPECT_FALSE(Stays(AllParts));
   TheLink.Configure = [](lto::Config &Conf) { Conf.VerifyEach = true; };
-  EXPECT_FALSE(Stays(DTLTO_JOB_INPUTS)); // the plugin's own way to compile
+  EXPECT_FALSE(Stays(DTLTO_JOB_INPUTS)); // may compile in its own way
   EXPECT_TRUE(Stays(AllParts));
 }
 
@@ -391,7 +391,7 @@ TEST_F(JobBuilderTest, Config) {
       EXPECT_EQ(C.Conf.CPU, "x86-64");
       EXPECT_EQ(C.LLVMOptions, std::vector<std::string>{"-unroll-count=3"});
     }
-    // One text for all.
+    // All jobs share one text.
     EXPECT_EQ(Jobs[0]->Job.config, Jobs[1]->Job.config);
   });
   withJobs(AllParts, [](auto &Jobs, std::vector<Task> &) {
@@ -403,7 +403,7 @@ TEST_F(JobBuilderTest, ConfigThatCannotTravel) {
   TheLink.addProgram(1);
   TheLink.Configure = [&](lto::Config &Conf) {
     Conf.StatsFile = Folder.path("stats");
-    Conf.VerifyEach = true; // this one can
+    Conf.VerifyEach = true; // VerifyEach can travel
   };
   EXPECT_EQ(reason(DTLTO_JOB_INPUTS), "");
   EXPECT_NE(reason(DTLTO_JOB_CONFIG), "");
@@ -418,7 +418,7 @@ TEST_F(JobBuilderTest, ConfigThatCannotTravel) {
 }
 
 TEST_F(JobBuilderTest, ConfigWithSideFiles) {
-  // Their names are a job's own.
+  // Each job has its own names of side files.
   TheLink.Configure = [&](lto::Config &Conf) {
     Conf.DwoDir = "folder";
     Conf.RemarksFilename = Folder.path("remarks");
@@ -479,7 +479,7 @@ TEST_F(JobBuilderTest, FunctionList) {
 }
 
 //===----------------------------------------------------------------------===//
-// Parts that are asked for later
+// Parts of a job that are built later
 //===----------------------------------------------------------------------===//
 
 TEST_F(JobBuilderTest, LibraryFunctionsThatAreNotThere) {

@@ -1,4 +1,4 @@
-//===- JobSaverTest.cpp - Keeps the jobs of a link ------------------------===//
+//===- JobSaverTest.cpp - Saving the jobs of a link -----------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -29,7 +29,7 @@ protected:
   void TearDown() override { sys::fs::remove_directories(Folder); }
 
   std::string path(StringRef Name) const { return (Folder + "/" + Name).str(); }
-  /// Calls \p Look in a link whose jobs go to the folder \p Name.
+  /// Calls \p Look in a link that saves its jobs in the folder \p Name.
   void withSaver(StringRef Name,
                  function_ref<void(JobSaver &, std::vector<Task> &)> Look) {
     TestLink::Result R =
@@ -54,7 +54,7 @@ protected:
 TEST_F(JobSaverTest, ABundleForEachJob) {
   TheLink.addProgram(3);
   withSaver("new/deep", [&](JobSaver &Saver, std::vector<Task> &Tasks) {
-    EXPECT_FALSE(sys::fs::exists(path("new"))); // not before it is needed
+    EXPECT_FALSE(sys::fs::exists(path("new"))); // created only when needed
     for (const Task &T : Tasks)
       EXPECT_EQ(text(Saver.save(T)), "");
     EXPECT_EQ(Saver.numSaved(), 3u);
@@ -120,7 +120,7 @@ TEST_F(JobSaverTest, PlacesThatAreNone) {
   withSaver("file", [&](JobSaver &Saver, std::vector<Task> &Tasks) {
     EXPECT_EQ(text(Saver.save(Tasks[0])), "");
   });
-  // A file is no folder, and a folder no file.
+  // A file in place of a folder, and a folder in place of a file.
   withSaver("file/m.m0-o.tar", [&](JobSaver &Saver, std::vector<Task> &Tasks) {
     EXPECT_EQ(text(Saver.save(Tasks[0])),
               "can't save the job of 'm0.o' as '" +

@@ -1,4 +1,4 @@
-//===- KeptModulesTest.cpp - What modules were optimised to ---------------===//
+//===- KeptModulesTest.cpp - Optimized modules kept for later links -------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -23,9 +23,9 @@ using namespace dtlto::test;
 
 namespace {
 
-/// Of a kind that much of a backend has to do with: a loop for vectors,
-/// floating point, an exception, a thread's variable, constants, a jump table,
-/// cold code and assembly.
+/// Exercises much of a backend: a vectorizable loop, floating point, an
+/// exception, a thread-local variable, constants, a jump table, cold code and
+/// assembly.
 constexpr const char *Program = R"(
 target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"
 target triple = "x86_64-unknown-linux-gnu"
@@ -92,7 +92,7 @@ define i32 @other(i32 %x) {
 }
 )";
 
-/// Gives the field \p Which another value, and says which it was.
+/// Changes the value of field number \p Which, and records the field's name.
 struct ChangeOne : FieldVisitor {
   explicit ChangeOne(size_t Which) : Left(Which) {}
 
@@ -134,15 +134,14 @@ struct ChangeOne : FieldVisitor {
   std::string Name;
 };
 
-/// Changes a field's value, or nothing if there is none with that number.
+/// Changes field number \p Which; returns its name, empty if there is none.
 std::string change(lto::Config &Conf, size_t Which) {
   ChangeOne Change(Which);
   visitAll(Change, Conf);
   return Change.Name;
 }
 
-/// The fields that only code generation depends on, of those that travel as
-/// text.
+/// Returns the fields that travel as text and affect only code generation.
 std::set<std::string> onlyCodegen() {
   return {
     "BBAddrMap", "BBSections", "Crel", "DataSections", "EmitAddrsig",
@@ -189,7 +188,7 @@ struct MemoryStore {
       std::snprintf(Why, N, "it is closed");
     return Fails ? DTLTO_ERROR_INFRASTRUCTURE : DTLTO_OK;
   }
-  /// A session with it begins.
+  /// Begins a session that has this store.
   void open(FarmStore &F) {
     F.open(&Calls, reinterpret_cast<dtlto_session *>(this));
   }
@@ -212,7 +211,7 @@ protected:
     return makeFolderStore(L.Host.Msg, F.path("kept"));
   }
 
-  /// Compiles \p T with what \p Kept has, which may be null.
+  /// Compiles \p T with the modules in \p Kept, which may be null.
   static CodegenResult compile(const Link &L, const Task &T,
                                KeptModules *Kept) {
     auto &Changed = const_cast<Link &>(L);
@@ -246,7 +245,7 @@ TEST_F(KeptModulesTest, ALaterLinkGeneratesTheSameCode) {
       EXPECT_TRUE(bytes(Again) == bytes(Whole));
       EXPECT_EQ(Second.finish(2), "1 of 2 jobs only generated code, of kept "
                                   "modules; 0 optimised modules were kept");
-      // What is compiled to be compared is compiled whole.
+      // Jobs that verify others are compiled from the beginning.
       KeptModules Third(L.Jobs, folder(L, Folder), /*IsVerified=*/true);
       EXPECT_FALSE(Third.forHere(T));
       EXPECT_NE(Third.forPlugin(T), nullptr);
@@ -259,7 +258,7 @@ TEST_F(KeptModulesTest, OtherMachinesModulesAreForOtherMachines) {
   TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
     KeptModules First(L.Jobs, folder(L, Folder), false);
     First.keep(Tasks[0], "bitcode", /*IsHere=*/false);
-    First.keep(Tasks[0], "bitcode", /*IsHere=*/false); // a duplicate's
+    First.keep(Tasks[0], "bitcode", /*IsHere=*/false); // from a duplicate
     EXPECT_EQ(First.finish(2), "0 of 2 jobs only generated code, of kept "
                                "modules; 1 optimised modules were kept");
     KeptModules Second(L.Jobs, folder(L, Folder), false);
@@ -278,7 +277,7 @@ TEST_F(KeptModulesTest, OtherMachinesModulesAreForOtherMachines) {
   });
 }
 
-/// A link whose farm has the store \p M; \p Fn(KeptModules &) runs in it.
+/// Calls \p Fn(KeptModules &) in a link whose farm has the store \p M.
 template <typename F> static void inFarm(const Link &L, MemoryStore &M, F Fn) {
   auto &Changed = const_cast<Link &>(L);
   Changed.Host.Store = std::make_shared<FarmStore>();
@@ -300,7 +299,7 @@ TEST_F(KeptModulesTest, WhatTheFarmHasIsForOtherMachines) {
       EXPECT_EQ(First.forPlugin(T), nullptr);
       EXPECT_TRUE(First.wants(T, true));
       EXPECT_TRUE(First.wants(T, false));
-      Whole = bytes(compile(L, T, &First)).str(); // which is kept
+      Whole = bytes(compile(L, T, &First)).str(); // this keeps the module
       EXPECT_EQ(Farm.There.size(), 1u);
       First.keep(Tasks[1], "bitcode", /*IsHere=*/false);
       EXPECT_EQ(First.finish(2), "0 of 2 jobs only generated code, of kept "
@@ -308,7 +307,7 @@ TEST_F(KeptModulesTest, WhatTheFarmHasIsForOtherMachines) {
     });
     EXPECT_EQ(Farm.There.size(), 2u);
     inFarm(L, Farm, [&](KeptModules &Second) {
-      // Nobody asks for what is compiled here.
+      // Local compiles don't read the farm's store.
       EXPECT_FALSE(Second.forHere(T));
       Farm.NumGets = 0;
       EXPECT_EQ(bytes(compile(L, T, &Second)), Whole);
@@ -321,7 +320,7 @@ TEST_F(KeptModulesTest, WhatTheFarmHasIsForOtherMachines) {
       EXPECT_FALSE(Second.wants(T, false));
       ASSERT_NE(Second.forPlugin(Tasks[1]), nullptr);
       EXPECT_EQ(Second.forPlugin(Tasks[1])->Bytes, "bitcode");
-      // It was wrong.
+      // Drop a module that turned out to be invalid.
       std::string Dropped = Second.dropForPlugin(Tasks[1]);
       EXPECT_NE(Dropped.find("what the farm's store has under "),
                 std::string::npos);
@@ -382,7 +381,7 @@ TEST_F(KeptModulesTest, AStoreThatSaysNoIsAskedNoMore) {
       EXPECT_EQ(Kept.finish(2), "0 of 2 jobs only generated code, of kept "
                                 "modules; 0 optimised modules were kept");
     });
-    EXPECT_EQ(Farm.NumGets, 2u); // it may have what others put there
+    EXPECT_EQ(Farm.NumGets, 2u); // reads may still succeed
     EXPECT_EQ(Farm.NumPuts, 1u);
     EXPECT_EQ(TheLink.Msg.warnings(),
               std::vector<std::string>(
@@ -405,7 +404,7 @@ TEST_F(KeptModulesTest, AStoreThatSaysNoIsAskedNoMore) {
 }
 
 TEST_F(KeptModulesTest, WhatTheFarmMaySend) {
-  // A frame takes 88 bytes.
+  // A frame takes 88 bytes. The limit fits one module, but not both.
   TheLink.TheLinker.Opts.Memory = 88 + 7 + 88 + 6;
   TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
     MemoryStore Farm;
@@ -470,11 +469,11 @@ TEST_F(KeptModulesTest, WhatIsDamagedIsNotBelieved) {
         CodegenResult Again = compile(L, Tasks[0], &Second);
         EXPECT_TRUE(bytes(Again) == bytes(Whole));
       }
-    // The last compile has put the right one there.
+    // The last compile has stored the valid module again.
     EXPECT_EQ(
         must(errorOrToExpected(MemoryBuffer::getFile(Names[0])))->getBuffer(),
         Good);
-    // Whole, and no bitcode: whoever may write there can do that.
+    // A valid frame of invalid bitcode.
     First.keep(Tasks[0], "no bitcode", /*IsHere=*/true);
     KeptModules Third(L.Jobs, folder(L, Folder), false);
     EXPECT_TRUE(Third.forHere(Tasks[0]));
@@ -485,9 +484,9 @@ TEST_F(KeptModulesTest, WhatIsDamagedIsNotBelieved) {
   });
 }
 
-/// Each field that travels, changed once: an entry is found if it is of the
-/// class that only code generation reads, and what is made of it are the bytes
-/// of a whole compile.
+/// Changes each field that travels. The module must be found if only code
+/// generation reads the field, and then the object must equal that of a whole
+/// compile.
 TEST_F(KeptModulesTest, TheClassOfEachField) {
   std::set<std::string> Found;
   unsigned NumChanged = 0, NumOtherBytes = 0;
@@ -502,7 +501,7 @@ TEST_F(KeptModulesTest, TheClassOfEachField) {
     const std::string Optimized = Again.forHere(T)->str();
     const std::set<std::string> Expected = onlyCodegen();
     for (size_t Which = 0;; ++Which) {
-      // There is no way to copy it: each field is put back by hand.
+      // lto::Config can't be copied, so the fields are restored by hand.
       struct Keep {
         lto::Config &Conf;
         TargetOptions Options = Conf.Options;
@@ -528,7 +527,7 @@ TEST_F(KeptModulesTest, TheClassOfEachField) {
       if (!IsHit)
         continue;
       CodegenResult Made = compile(L, T, &Kept);
-      // A whole compile with the same change, and what it optimised to.
+      // A whole compile with the same change, and the module it optimized.
       TempFolder Fresh;
       KeptModules None(L.Jobs, folder(L, Fresh), false);
       CodegenResult Whole = compile(L, T, &None);
@@ -542,18 +541,18 @@ TEST_F(KeptModulesTest, TheClassOfEachField) {
   });
   EXPECT_EQ(Found, onlyCodegen());
   EXPECT_GT(NumChanged, 80u);
-  // The changes meant something.
+  // Some changes had an effect.
   EXPECT_GE(NumOtherBytes, 6u);
 }
 
-/// The same of each of LLVM's own options that only code generation reads.
+/// The same for each of LLVM's own options that only code generation reads.
 TEST_F(KeptModulesTest, TheClassOfEachOption) {
   unsigned NumOtherBytes = 0;
   TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
     const Task &T =
         *find_if(Tasks, [](const Task &T) { return T.name() == "a.o"; });
     auto &Conf = const_cast<lto::Config &>(L.Jobs.Conf);
-    // What the options are about.
+    // The options below affect these.
     Conf.Options.BBAddrMap = true;
     Conf.Options.BBSections = BasicBlockSection::List;
     Conf.Options.BBSectionsFuncListBuf =
@@ -575,7 +574,7 @@ TEST_F(KeptModulesTest, TheClassOfEachOption) {
           "-pgo-analysis-map=func-entry-count", "-inline-threshold=0"}) {
       StringRef Name = Word.drop_front().split('=').first;
       if (!cl::getRegisteredOptions().count(Name))
-        continue; // of another version
+        continue; // an option of another LLVM version
       const std::string Text = Word.str();
       const char *Argv[] = {"test", Text.c_str()};
       ASSERT_TRUE(cl::ParseCommandLineOptions(2, Argv, "", &errs()));
@@ -595,7 +594,7 @@ TEST_F(KeptModulesTest, TheClassOfEachOption) {
         ASSERT_TRUE(Seen.forHere(T)) << Text;
         EXPECT_EQ(*Seen.forHere(T), Optimized) << Text;
       }
-      // To its default.
+      // Restore the option's default.
       cl::Option *O = cl::getRegisteredOptions().lookup(Name);
       O->setDefault();
       O->reset();
@@ -618,7 +617,7 @@ TEST_F(KeptModulesTest, FieldsThatDoNotTravelAsText) {
           .has_value();
     };
     EXPECT_TRUE(IsHit());
-    // A list of functions, and .dwo files.
+    // Lists of functions and .dwo files only matter to code generation.
     Conf.Options.BBSections = BasicBlockSection::List;
     Conf.Options.BBSectionsFuncListBuf =
         MemoryBuffer::getMemBufferCopy("!main\n", "list");
@@ -630,7 +629,7 @@ TEST_F(KeptModulesTest, FieldsThatDoNotTravelAsText) {
     CodegenResult Whole = compile(L, T, nullptr);
     EXPECT_TRUE(bytes(Made) == bytes(Whole));
     Conf.DwoDir.clear();
-    // What is not kept at all.
+    // Links with these settings keep no modules.
     for (std::string lto::Config::*Field :
          {&lto::Config::RemarksFilename, &lto::Config::SampleProfile,
           &lto::Config::ProfileRemapping, &lto::Config::CSIRProfile}) {
@@ -672,14 +671,14 @@ TEST_F(KeptModulesTest, WhatIsImportedIsInTheKey) {
   Edited.add("b.o", Changed);
   Edited.Visible.insert("sum");
   EXPECT_EQ(NumHits(Edited), 0u);
-  // What else the link knows.
+  // In this link, no other object can see `sum`.
   TestLink NotVisible;
   NotVisible.add("a.o", Program);
   NotVisible.add("b.o", Other);
   EXPECT_LT(NumHits(NotVisible), 2u);
 }
 
-/// Without a hash of what is imported, no key tells one content from another.
+/// Without a hash of the imported module, keys can't distinguish its versions.
 TEST_F(KeptModulesTest, WhatImportsOfAModuleWithoutAHashIsNotKept) {
   unsigned NumKept = 0;
   std::map<std::string, std::string> Objects[2];
@@ -698,7 +697,7 @@ TEST_F(KeptModulesTest, WhatImportsOfAModuleWithoutAHashIsNotKept) {
         Objects[IsEdited][T.name().str()] = bytes(compile(L, T, &Kept)).str();
       }
     });
-    // The same by a whole compile.
+    // Equal to a whole compile.
     EXPECT_TRUE(Objects[IsEdited] == OneLink.inProcess().Objects);
   }
   EXPECT_EQ(NumKept, 0u);

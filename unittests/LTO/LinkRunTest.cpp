@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The driver: that what the plan decides happens, and what happens reaches the
-// plan. Decisions are tested in unittests/Plan, messages in NoticesTest.cpp,
-// what jobs are made of in BackendTest.cpp, what goes wrong in
+// Tests the driver: it carries out what the plan decides, and passes events to
+// the plan. Decisions are tested in unittests/Plan, messages in
+// NoticesTest.cpp, the contents of jobs in BackendTest.cpp, and failures in
 // FailedJobsTest.cpp and LostPluginTest.cpp.
 //
 //===----------------------------------------------------------------------===//
@@ -37,7 +37,7 @@ TEST_F(LinkRunTest, LargestFirstAndProgress) {
   Plugin.OnRun = [&](const FakePlugin::Job &J) {
     Plugin.state(J.Id, DTLTO_STATE_RUNNING, "node3");
     Plugin.done(J.Id, remote(J));
-    // Late news is no harm.
+    // Late states are ignored.
     Plugin.state(J.Id, DTLTO_STATE_RUNNING, "host:1");
     Plugin.state(0x123456789, DTLTO_STATE_RUNNING);
     Plugin.state(0, 4711);
@@ -51,7 +51,7 @@ TEST_F(LinkRunTest, LargestFirstAndProgress) {
       Jobs.begin(), Jobs.end(),
       [](const auto &A, const auto &B) { return A.Cost > B.Cost; }));
   EXPECT_GT(Jobs.front().Cost, Jobs.back().Cost);
-  // The program isn't in that order by itself.
+  // Not the order of the program.
   EXPECT_NE(Jobs.front().Name, "m0.o");
 
   std::vector<std::string> Lines = TheLink.Msg.progressLines();
@@ -71,8 +71,8 @@ TEST_F(LinkRunTest, ProgressOnATerminal) {
   linkSame();
   std::vector<std::string> Lines = TheLink.Msg.progressLines();
   ASSERT_GE(Lines.size(), 2u);
-  EXPECT_EQ(Lines[0].substr(0, 14), "[0/3] codegen "); // it began
-  EXPECT_EQ(Lines.back(), "");                         // taken away
+  EXPECT_EQ(Lines[0].substr(0, 14), "[0/3] codegen "); // at the beginning
+  EXPECT_EQ(Lines.back(), "");                         // cleared
 }
 
 class InputOrderTest : public LinkRunTest,
@@ -80,8 +80,8 @@ class InputOrderTest : public LinkRunTest,
 
 TEST_P(InputOrderTest, IsKept) {
   makeProgram(12);
-  // As the user wishes; or since one thread runs what is compiled in this
-  // process as a plain link runs it.
+  // Because of the option, or because there is one thread: it compiles in this
+  // process, in the order of a plain link.
   if (GetParam())
     options().Order = OrderKind::Link;
   else
@@ -100,7 +100,7 @@ TEST(LearntCostsTest, PutJobsInOrder) {
   TestLink::Result Want = TheLink.inProcess();
   TempFolder Folder;
   TheLink.TheLinker.Opts.Costs = Folder.path("costs");
-  // The first link learns that the smallest takes longest.
+  // The first link learns that the smallest job takes longest.
   std::string Smallest;
   for (bool IsFirst : {true, false}) {
     FakePlugin Plugin;
@@ -134,11 +134,11 @@ class RoomTest : public LinkRunTest,
                  public testing::WithParamInterface<Told> {};
 
 TEST_P(RoomTest, IsUsed) {
-  // Of several jobs, the end of another would be room enough.
+  // With several jobs, the end of another job would count as room.
   bool IsOneJob = GetParam() >= Told::BeforeTheAnswer;
   makeProgram(IsOneJob ? 1 : 10);
-  // A busy plugin is not asked again by itself, but for the limit, unless it
-  // would never be.
+  // A busy plugin isn't polled within the time limit, except in the case that
+  // needs polling.
   options().TimeoutSeconds = 5;
   TheLink.Adjust = [](plan::Options &O) {
     O.BusyRetry = 1h;
@@ -151,8 +151,8 @@ TEST_P(RoomTest, IsUsed) {
     if (IsOneJob) {
       if (J.Attempt > 1)
         return DTLTO_OK;
-      // load_changed() is [any-thread] and never wrong to call: also before
-      // submit() has returned the BUSY that it is about.
+      // load_changed() is [any-thread]: a plugin may call it even before
+      // submit() returns BUSY.
       if (GetParam() == Told::BeforeTheAnswer)
         Plugin.loadChanged();
     } else if (!Occupied.exchange(true)) {
@@ -163,13 +163,13 @@ TEST_P(RoomTest, IsUsed) {
     return DTLTO_BUSY;
   };
   Plugin.OnRun = [&](const FakePlugin::Job &J) {
-    TheGate.wait(); // for the first that there is no room for
+    TheGate.wait(); // until a job was refused for lack of room
     if (GetParam() == Told::AfterTheEnd) {
       Plugin.done(J.Id, remote(J));
       Occupied = false;
       return Plugin.loadChanged();
     }
-    // An ended job is room enough.
+    // The end of a job implies room.
     Occupied = false;
     Plugin.done(J.Id, remote(J));
   };
@@ -177,7 +177,7 @@ TEST_P(RoomTest, IsUsed) {
   EXPECT_TRUE(TheLink.Msg.warnings().empty())
       << testing::PrintToString(TheLink.Msg.warnings());
   EXPECT_GT(NumBusy, 0u);
-  // At most one for each job that made room, and the first.
+  // At most one BUSY for each job that made room, plus the first.
   if (GetParam() == Told::Never)
     EXPECT_LE(NumBusy, 11u);
 }
@@ -189,7 +189,7 @@ INSTANTIATE_TEST_SUITE_P(LinkRunTest, RoomTest,
 TEST_F(LinkRunTest, MemoryIsBounded) {
   makeProgram(10);
   Plugin.setNeeds(DTLTO_JOB_INPUTS);
-  // No two jobs have room.
+  // The limit has no room for two jobs.
   options().Memory = 1;
   std::atomic<unsigned> Now{0}, Most{0};
   Plugin.OnSubmit = [&](const FakePlugin::Job &) {
@@ -207,7 +207,7 @@ TEST_F(LinkRunTest, MemoryIsBounded) {
   EXPECT_EQ(Most, 1u);
 }
 
-/// Of code generation here, one job at a time.
+/// One local compile at a time.
 TEST_F(LinkRunTest, MemoryHereIsBounded) {
   makeProgram(10);
   options().MemoryHere = 1;
@@ -217,7 +217,7 @@ TEST_F(LinkRunTest, MemoryHereIsBounded) {
     if (N > Most)
       Most = N;
   };
-  // Some in the linker, some in processes of the plugin's own, some in vain.
+  // Jobs run in the linker or in the plugin's processes, and some fail.
   Plugin.OnRun = [&](const FakePlugin::Job &J) {
     const dtlto_host &Host = Plugin.host();
     const auto *Room = static_cast<const dtlto_local_room *>(
@@ -230,7 +230,7 @@ TEST_F(LinkRunTest, MemoryHereIsBounded) {
     Began();
     dtlto_result R = remote(J);
     --Now;
-    if (J.Id % 3 == 1) // or job_done() does it
+    if (J.Id % 3 == 1) // otherwise job_done() does it
       Room->leave(Host.context, J.Id, 1 << 20);
     Plugin.done(J.Id, R);
   };
@@ -239,7 +239,7 @@ TEST_F(LinkRunTest, MemoryHereIsBounded) {
 }
 
 //===----------------------------------------------------------------------===//
-// This machine's share
+// Jobs that this machine takes
 //===----------------------------------------------------------------------===//
 
 class SharingTest : public LinkRunTest {
@@ -249,7 +249,7 @@ protected:
     TheLink.Msg.Verbose = true;
     TheLink.Adjust = [](plan::Options &O) {
       O.Patience = O.SilentPatience = O.LookInterval = 5ms;
-      // A machine that others load makes no job slow, and no link late.
+      // On a loaded machine, no job counts as slow, and no link as late.
       O.SlowExtra = O.LateExtra = 1h;
     };
     Plugin.OnLoad = [this](dtlto_load &Load) {
@@ -265,9 +265,9 @@ protected:
 
 TEST_F(SharingTest, TheCheapestRunHere) {
   makeProgram(12);
-  // Not even if this takes long is the plugin's job compiled here, too.
+  // Even if the link is slow, the plugin's job isn't duplicated locally.
   TheLink.Adjust = [](plan::Options &O) { O.SlowExtra = 1h; };
-  // The plugin takes one job, which stays away until all others are through.
+  // The plugin takes one job, and keeps it until all others are done.
   openGateAfter(11);
   std::atomic<bool> Occupied{false};
   Plugin.OnSubmit = [&](const FakePlugin::Job &J) {
@@ -291,7 +291,7 @@ TEST_F(SharingTest, TheCheapestRunHere) {
 TEST_F(SharingTest, JobsThatWaitAtThePluginsAreTakenBack) {
   makeProgram(6);
   Slots = 1;
-  // It takes all of them, and runs one.
+  // The plugin accepts all jobs, but runs only one.
   openGateAfter(5);
   std::atomic<bool> Occupied{false};
   Plugin.OnSubmit = [&](const FakePlugin::Job &J) {
@@ -311,24 +311,24 @@ TEST_F(SharingTest, JobsThatWaitAtThePluginsAreTakenBack) {
 TEST_F(SharingTest, APluginThatBeginsNoJob) {
   makeProgram(6);
   Slots = Free = 100;
-  // It gives them back once all objects were made here.
+  // The plugin returns its jobs when all objects were compiled locally.
   openGateAfter(6);
   Plugin.OnRun = [&](const FakePlugin::Job &J) {
     TheGate.wait();
     Plugin.done(J.Id, Plugin.failure(DTLTO_ERROR_INFRASTRUCTURE, "no host"));
   };
   linkSame();
-  // A warning only if the link took its time.
+  // This is a warning only if the link took long.
   StringRef Text = "; all were compiled locally";
   EXPECT_TRUE(said(Text) || warned({Text}));
   EXPECT_FALSE(warned({"no host"}));
 }
 
 //===----------------------------------------------------------------------===//
-// Jobs that are done twice
+// Duplicates
 //===----------------------------------------------------------------------===//
 
-/// The last of five jobs never ends, and another attempt at once.
+/// The last of five jobs never ends, but a second attempt ends at once.
 class StragglerTest : public SharingTest {
 protected:
   StragglerTest() {
@@ -370,7 +370,7 @@ protected:
   unsigned NumRun = 0;
   std::atomic<uint64_t> Stuck{0};
   std::string Name;
-  std::map<std::string, std::string> Avoid; // by job
+  std::map<std::string, std::string> Avoid; // by module name
 };
 
 TEST_F(StragglerTest, TheDuplicateIsCached) {
@@ -379,7 +379,7 @@ TEST_F(StragglerTest, TheDuplicateIsCached) {
   linkWithADuplicate();
   EXPECT_EQ(Cache.NumMisses, 10u);
   EXPECT_EQ(Cache.Objects.size(), 5u);
-  // It is another machine's as well.
+  // The duplicate is another machine's object as well.
   TheLink.inProcess();
   EXPECT_EQ(Cache.NumHits, 0u);
 }
@@ -411,7 +411,7 @@ TEST_F(LinkRunTest, ObjectsOfOtherMachinesHaveKeysOfTheirOwn) {
   linkSame();
   EXPECT_EQ(Plugin.submitted().size(), NumJobs);
   EXPECT_EQ(Cache.NumHits, 5u);
-  // For a link without a plugin they aren't there.
+  // A link without a plugin doesn't find these objects.
   EXPECT_TRUE(TheLink.inProcess().Objects == Want.Objects);
   EXPECT_EQ(Cache.NumHits, 5u);
   EXPECT_EQ(Cache.Objects.size(), 10u);
@@ -470,11 +470,11 @@ TEST_F(StragglerTest, TheDuplicateIsVerified) {
 }
 
 TEST_F(LinkRunTest, VerificationFindsAnotherObject) {
-  TempFolder Folder; // both objects are saved beside the output
+  TempFolder Folder; // both objects are saved next to the output
   options().OutputFile = Folder.path("app");
   options().VerifyPercent = 100;
   makeProgram(5);
-  // Of the right kind, so nothing else can tell.
+  // An object of the right kind: only the comparison can detect it.
   runM1([&](const FakePlugin::Job &J) {
     FakePlugin::Job Other = J;
     Other.Name = "m2.o";
@@ -496,7 +496,7 @@ TEST_F(LinkRunTest, VerificationFindsAnotherObject) {
 }
 
 //===----------------------------------------------------------------------===//
-// Files beside the objects
+// Side files
 //===----------------------------------------------------------------------===//
 
 TEST_F(LinkRunTest, FilesBesideTheObjects) {
@@ -521,7 +521,7 @@ TEST_F(LinkRunTest, FilesBesideTheObjects) {
   Plugin.OnRun = [&](const FakePlugin::Job &J) {
     JobOutputs Outputs;
     Outputs.Object = Want.Objects[J.Name];
-    // The object alone isn't all that was asked for.
+    // The object alone isn't enough, because remarks were requested.
     if (J.Name != "m1.o")
       Outputs.Remarks = Remarks[J.Name];
     Plugin.done(J.Id, Plugin.object(ref(packOutputs(Outputs))));

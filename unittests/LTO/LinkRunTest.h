@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the tests of the driver share. Plugins here wait for events. How long
-// anything takes is never tested, only that it comes to an end, and to which.
-// Where a limit has to pass, it is a short one.
+// Shared by the tests of the driver. Plugins in these tests wait for events. No
+// test measures how long something takes, only that it ends, and how. Time
+// limits that have to expire are short.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@
 
 namespace dtlto::test {
 
-// Its members are for the tables of cases, too.
+// Members are public for the tables of cases.
 class LinkRunTest : public PluginLinkTest {
 public:
   using PluginLinkTest::Plugin;
@@ -33,7 +33,7 @@ public:
     return TheLink.Msg.has(MessageLevel::Debug, {Text});
   }
 
-  /// All jobs are compiled elsewhere, but for what becomes of m1.o.
+  /// Runs all jobs remotely, except for m1.o, which \p Run handles.
   void runM1(std::function<void(const FakePlugin::Job &)> Run) {
     Plugin.OnRun = [this, Run](const FakePlugin::Job &J) {
       if (J.Name == "m1.o")
@@ -61,14 +61,14 @@ public:
     };
   }
 
-  /// A call, and a job, may take 0.2 seconds.
+  /// Limits calls and jobs to 0.2 seconds.
   void limitTime() {
     TheLink.Adjust = [](plan::Options &O) {
       O.JobTimeout = O.CallTimeout = std::chrono::milliseconds(200);
       O.DeadlineStep = std::chrono::milliseconds(20);
     };
   }
-  /// Opens the gate when \p N objects are there.
+  /// Opens the gate when \p N objects are delivered.
   void openGateAfter(unsigned N) {
     TheLink.OnObject = [this, N](llvm::StringRef) {
       if (++NumObjects == N)
@@ -76,12 +76,12 @@ public:
     };
   }
 
-  std::string Alien;             // an object of another machine
-  std::atomic<uint64_t> Lost{0}; // a job
+  std::string Alien;             // an object for another target
+  std::atomic<uint64_t> Lost{0}; // the id of a job
   std::atomic<unsigned> NumObjects{0};
 };
 
-/// A name and what is done before the link, in tests with a table.
+/// A row of a table of tests: its name, and a step before the link.
 struct Case {
   const char *Name;
   void (*SetUp)(LinkRunTest &T);

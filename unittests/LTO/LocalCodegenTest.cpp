@@ -22,7 +22,7 @@ namespace {
 
 class LocalCodegenTest : public testing::Test {
 protected:
-  /// Compiles all modules, one after the other on this thread.
+  /// Compiles all modules on this thread, one after the other.
   std::map<std::string, CodegenResult> compileAll() {
     std::map<std::string, CodegenResult> Results;
     TestLink::Result R =
@@ -32,7 +32,7 @@ protected:
           EXPECT_EQ(Results.size(), Tasks.size());
         });
     EXPECT_EQ(R.Error, "");
-    EXPECT_TRUE(R.Objects.empty()); // into memory, not to the linker
+    EXPECT_TRUE(R.Objects.empty()); // the objects stay in memory
     NumDiagnostics = R.NumDiagnostics;
     return Results;
   }
@@ -91,7 +91,7 @@ TEST_F(LocalCodegenTest, HooksThatStop) {
   }
 }
 
-/// What others refer to in many ways.
+/// Symbols that others refer to in many ways.
 static constexpr const char *Referred = R"(
 $f = comdat any
 @alias = alias i32 (i32), ptr @f
@@ -172,11 +172,11 @@ define i32 @main(i32 %x) {
   ASSERT_EQ(Bad.Errors.size(), 2u);
   EXPECT_TRUE(StringRef(Bad.Errors[0]).contains("one bad thing"));
   EXPECT_TRUE(StringRef(Bad.Errors[1]).contains("another bad thing"));
-  // Whoever names the module tells the user, and nobody else.
+  // The errors are reported later, by the caller that names the module.
   EXPECT_EQ(NumDiagnostics, 0u);
   EXPECT_FALSE(Results["good.o"].Failed);
 
-  // To the user it is an error each, and our words come last.
+  // The user sees two errors. Our own line follows the last one.
   std::vector<std::string> Shown;
   handleAllErrors(
       compileError("bad.o [1/2]", Bad.Errors),
@@ -226,7 +226,7 @@ TEST_F(LocalCodegenTest, WarningsAreNoErrors) {
   EXPECT_FALSE(Results["m0.o"].Failed);
   EXPECT_TRUE(Results["m0.o"].Produced);
   EXPECT_TRUE(Results["m0.o"].Errors.empty());
-  // Shown once it is known that the object is used.
+  // Messages wait until the linker knows that the object is used.
   EXPECT_EQ(NumDiagnostics, 0u);
   ASSERT_EQ(Results["m0.o"].Messages.size(), 1u);
   EXPECT_EQ(Results["m0.o"].Messages[0].Level, MessageLevel::Diagnostic);
@@ -236,7 +236,7 @@ TEST_F(LocalCodegenTest, WarningsAreNoErrors) {
 TEST_F(LocalCodegenTest, ModulesThatCannotBeRead) {
   TheLink.addProgram(2);
   TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
-    // What came between the thin link and the backend.
+    // The module is damaged after the thin link.
     auto Memory = std::make_unique<std::vector<char>>(
         Tasks[0].Module.getBuffer().begin(), Tasks[0].Module.getBuffer().end());
     char *Bytes = const_cast<char *>(Tasks[0].Module.getBuffer().data());
@@ -249,7 +249,7 @@ TEST_F(LocalCodegenTest, ModulesThatCannotBeRead) {
 }
 
 TEST_F(LocalCodegenTest, TimeTrace) {
-  // Each thread has a trace of its own, as LLVM's backend has it.
+  // Each thread gets its own trace, as in LLVM's backend.
   TheLink.Configure = [](lto::Config &Conf) {
     Conf.TimeTraceEnabled = true;
     Conf.TimeTraceGranularity = 0;
@@ -269,7 +269,7 @@ TEST_F(LocalCodegenTest, TimeTrace) {
   raw_svector_ostream OS(Json);
   timeTraceProfilerWrite(OS);
   timeTraceProfilerCleanup();
-  // Nothing of either thread is lost.
+  // The traces of both threads are complete.
   EXPECT_EQ(StringRef(Json).count("\"name\":\"OptModule\""), 2u)
       << Json.c_str();
 }

@@ -1,4 +1,4 @@
-//===- LostPluginTest.cpp - A plugin that hangs, lies or is silent --------===//
+//===- LostPluginTest.cpp - Plugins that hang, fail or break the rules ----===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 namespace {
 
 //===----------------------------------------------------------------------===//
-// A plugin that is lost
+// Plugins that fail
 //===----------------------------------------------------------------------===//
 
 class LostPluginTest : public LinkRunTest,
@@ -26,7 +26,7 @@ TEST_P(LostPluginTest, TheRestIsCompiledHere) {
   runElsewhere();
   GetParam().SetUp(*this);
   linkSame();
-  // One warning for all jobs, those in the plugin's hands included.
+  // One warning for all jobs, including those that the plugin holds.
   EXPECT_TRUE(warned({"plugin 'fake': ", GetParam().Parts[0],
                       "; compiling the remaining modules here"}))
       << testing::PrintToString(TheLink.Msg.warnings());
@@ -156,7 +156,7 @@ TEST_P(HangingCallTest, IsLeftBehind) {
     EXPECT_EQ(TheLink.Msg.warnings().size(), 1u);
 }
 
-/// It reads what it was lent until its close() returns, long after the link.
+/// After the link, the plugin still reads the memory lent to it.
 TEST_F(LinkRunTest, APluginThatIsLeftBehindReadsOn) {
   makeProgram(4);
   limitTime();
@@ -219,7 +219,7 @@ const Case HangingCalls[] = {
 INSTANTIATE_TEST_SUITE_P(LinkRunTest, HangingCallTest,
                          testing::ValuesIn(HangingCalls), nameOf);
 
-/// Long before the limit of a call.
+/// The link ends long before the limit for a call.
 TEST_F(LinkRunTest, NobodyWaitsForAPluginToOpen) {
   makeProgram(4);
   options().LocalJobs.reset();
@@ -242,7 +242,7 @@ TEST_F(LinkRunTest, NobodyWaitsForAPluginToOpen) {
 TEST_F(LinkRunTest, AJobThatIsLost) {
   makeProgram(4);
   limitTime();
-  // When all objects are there, it comes back.
+  // The job returns when all objects are delivered.
   openGateAfter(4);
   std::atomic<bool> Late{false};
   runM1([&](const FakePlugin::Job &J) {
@@ -255,7 +255,7 @@ TEST_F(LinkRunTest, AJobThatIsLost) {
   EXPECT_TRUE(warned({"plugin 'fake'", "'m1.o'", "no result within 600 s"}));
   Plugin.waitForEnd();
   EXPECT_TRUE(Late);
-  // The host has no use for it any more, and has said so.
+  // The host has cancelled the job.
   std::vector<uint64_t> Cancelled = Plugin.cancelled();
   bool Asked = false;
   for (const FakePlugin::Job &J : Plugin.submitted())
@@ -264,11 +264,11 @@ TEST_F(LinkRunTest, AJobThatIsLost) {
 }
 
 TEST_F(LinkRunTest, JobsThatRunHereHaveNoLimit) {
-  // Code generation that takes longer than the limit is no fault of the
-  // plugin's: it is the user's own machine. Nor is it that other jobs wait.
+  // A slow local compile isn't the plugin's fault, nor are the jobs that wait
+  // for it: the machine is the user's own.
   makeProgram(4);
   TheLink.Adjust = [](plan::Options &O) {
-    O.JobTimeout = 130ms; // more than it takes to see that it runs
+    O.JobTimeout = 130ms; // more than it takes to see that the job runs
     O.DeadlineStep = 5ms;
   };
   std::atomic<bool> Slow{false};
@@ -284,14 +284,14 @@ TEST_F(LinkRunTest, JobsThatRunHereHaveNoLimit) {
       << testing::PrintToString(TheLink.Msg.warnings());
 }
 
-// Deadlines are looked at where a sign of life of a job here is told of: with
-// that, the link may end.
+// Deadlines are also checked while the plan handles news of a local job; this
+// check may end the link.
 TEST_F(LinkRunTest, ALinkThatEndsWhereAJobHereIsAlive) {
   makeProgram(2);
   setFallback(FallbackKind::None);
   TheLink.Adjust = [](plan::Options &O) {
     O.JobTimeout = O.CallTimeout = 600ms;
-    // Each look is later than the next sign of life, and there is no other.
+    // Each check comes after the next sign of life.
     O.DeadlineStep = 150ms;
     O.LookInterval = 1h;
   };
@@ -303,7 +303,7 @@ TEST_F(LinkRunTest, ALinkThatEndsWhereAJobHereIsAlive) {
   };
   std::thread Thread;
   Plugin.OnRun = [&](const FakePlugin::Job &J) {
-    if (Thread.joinable()) // this one is silent from now on
+    if (Thread.joinable()) // the second job is silent from now on
       return Plugin.state(J.Id, DTLTO_STATE_RUNNING);
     Thread = std::thread([this, Id = J.Id] {
       dtlto_result Result = Plugin.codegen(Id);
@@ -322,8 +322,8 @@ TEST_F(LinkRunTest, ALinkThatEndsWhereAJobHereIsAlive) {
 }
 
 TEST_F(LinkRunTest, LocalCodegenOutlivesThePlugin) {
-  // The plugin reports that it is done with a job in its local code generation,
-  // and the link ends only when that has.
+  // The plugin reports a result while its local code generation runs. The link
+  // ends only after the code generation.
   makeProgram(4);
   limitTime();
   std::atomic<bool> Inside{false}, Ended{false};

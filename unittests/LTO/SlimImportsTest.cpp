@@ -1,4 +1,4 @@
-//===- SlimImportsTest.cpp - What jobs of a link import from --------------===//
+//===- SlimImportsTest.cpp - Slim imports in the jobs of a link -----------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -27,7 +27,7 @@ constexpr uint32_t BundleParts =
 class SlimImportsTest : public testing::Test {
 protected:
   /// Compiles all jobs of the link from bundles, and compares the objects with
-  /// those of in-process ThinLTO. Returns what is said of the imports.
+  /// those of in-process ThinLTO. Returns the message about the imports.
   std::string compileAll() {
     TestLink::Result Right = TheLink.inProcess();
     EXPECT_EQ(Right.Error, "");
@@ -64,7 +64,7 @@ struct Program {
 class SlimProgramTest : public SlimImportsTest,
                         public testing::WithParamInterface<Program> {};
 
-// What every second module has beside: enough to be left out.
+// Added to every second module, so that slimming can remove something.
 const char *const Ballast = R"(
   define void @ballast(ptr %p) noinline {
     store volatile i32 1, ptr %p store volatile i32 2, ptr %p
@@ -115,7 +115,7 @@ const Program Programs[] = {
         define i32 @f(i32 %x) {
           %v = call i32 @inline(i32 %x) %w = call i32 @more(i32 %v) ret i32 %w
         })"},
-    // The importer moves variables that it finds in both, used or not.
+    // The importer moves variables that are in both modules, used or not.
     {"OrderOfVariables", R"(@x = linkonce_odr constant i32 1
         @y = linkonce_odr constant i32 2
         @z = linkonce_odr constant i32 3
@@ -191,7 +191,7 @@ const Program Programs[] = {
         !0 = !{!1, !1, i64 0}
         !1 = !{!"int", !2}
         !2 = !{!"root"})"},
-    // Some are imported with their values, others become declarations.
+    // Some variables are imported with values, others become declarations.
     {"Values",
      "declare i32 @f(i32)\ndefine i32 @main(i32 %x) { %v = call i32 "
      "@f(i32 %x) ret i32 %v }",
@@ -272,8 +272,8 @@ const Program Programs[] = {
         !2 = !{i64 16, !"unrelated"})"},
 };
 
-/// How many contents the modules of a link have, by path, for a plugin with
-/// these \p Needs.
+/// Returns the number of different contents of modules in a link, by path, for
+/// a plugin with these \p Needs.
 size_t numContents(TestLink &TheLink, uint32_t Needs) {
   FakePlugin Plugin;
   Plugin.setNeeds(Needs);

@@ -1,4 +1,4 @@
-//===- DifferenceTest.cpp - Where two files differ ------------------------===//
+//===- DifferenceTest.cpp - The differences of two files ------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,7 +13,7 @@
 using namespace llvm;
 using namespace dtlto;
 
-/// An ELF object whose .text is \p Text and whose .data is \p Data.
+/// Returns an ELF object with \p Text as .text and \p Data as .data.
 static std::string makeObject(StringRef Text, StringRef Data) {
   const std::string Names("\0.text\0.data\0.strtab\0", 21);
   std::string Body = Text.str() + Data.str() + Names;
@@ -82,8 +82,8 @@ TEST(DifferenceTest, HalfObjects) {
   }
 }
 
-// LLVM's reader would end the process: the section's name is longer than the
-// file.
+// LLVM's reader would end the process, because the section's name is longer
+// than the file.
 TEST(DifferenceTest, DamagedWebAssembly) {
   const char Damaged[] = "\0asm\1\0\0\0\0\5\xff\x61"
                          "bcd";

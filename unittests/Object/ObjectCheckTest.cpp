@@ -1,4 +1,4 @@
-//===- ObjectCheckTest.cpp - Objects of many kinds, and what is none ------===//
+//===- ObjectCheckTest.cpp - Valid and invalid objects of many kinds ------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -29,8 +29,8 @@ using namespace dtlto::test;
 
 namespace {
 
-/// With code, data, a reference to another object, and debug information's
-/// cousin: a named section.
+/// Has code, data, an external reference, and a named section as debug info has
+/// it.
 constexpr StringLiteral IR = R"(
 @counter = global i32 1
 @zeros = global [16 x i32] zeroinitializer
@@ -49,8 +49,8 @@ define weak i32 @g() {
 }
 )";
 
-/// Targets, each of which differs from each other in what checkObject()
-/// promises to look at: format, machine, width, byte order.
+/// Targets that differ in what checkObject() checks: format, machine, width,
+/// byte order.
 const char *const Triples[] = {
     // ELF
     "x86_64-pc-linux-gnu", "x86_64-pc-linux-gnux32", "i386-pc-linux-gnu",
@@ -79,9 +79,9 @@ const Bytes &objectFor(StringRef TheTriple) {
   return It->second;
 }
 
-/// What checkObject() says; empty if it accepts.
+/// Returns checkObject()'s error; empty if it accepts the object.
 std::string check(StringRef Object, StringRef TheTriple) {
-  // In memory of its own: a read past the end is seen by sanitizers.
+  // The copy lets sanitizers detect a read past the end.
   std::vector<char> Copy(Object.begin(), Object.end());
   return toString(
       checkObject(StringRef(Copy.data(), Copy.size()), Triple(TheTriple)));
@@ -111,7 +111,7 @@ TEST_P(ObjectCheckTest, TheRightTarget) {
 }
 
 TEST_P(ObjectCheckTest, AtAnyAddress) {
-  // A plugin may hand out a part of what it received.
+  // A plugin may pass a part of what it received.
   for (size_t Offset = 1; Offset != 8; ++Offset) {
     std::string Memory(Offset, 0);
     Memory += object();
@@ -148,10 +148,10 @@ TEST_P(ObjectCheckTest, RandomChangesNeverCrash) {
     std::string Object = object().str();
     for (unsigned K = Random() % 4 + 1; K != 0; --K)
       Object[Random() % Object.size()] = char(Random());
-    // Many changes don't matter; none may be worse than an error.
+    // Many changes have no effect, and others cause an error; none may crash.
     (void)check(Object, target());
   }
-  // Headers are where it matters.
+  // Changes in headers matter most.
   for (size_t Offset = 0; Offset != std::min<size_t>(96, object().size());
        ++Offset)
     for (unsigned char New : {0x00, 0x01, 0x7f, 0x80, 0xff}) {
@@ -185,7 +185,7 @@ TEST_P(ObjectCheckTest, OtherThings) {
 }
 
 //===----------------------------------------------------------------------===//
-// All that code generation writes
+// Everything that code generation emits
 //===----------------------------------------------------------------------===//
 
 class RichObjectTest : public testing::TestWithParam<const char *> {};
@@ -207,12 +207,12 @@ TEST_P(RichObjectTest, IsWhole) {
 }
 
 //===----------------------------------------------------------------------===//
-// One kind of its own each
+// Details of each format
 //===----------------------------------------------------------------------===//
 
 namespace {
 
-/// An object of 64-bit ELF whose fields can be changed.
+/// A 64-bit ELF object whose fields can be changed.
 class ElfFile {
 public:
   static constexpr const char *Target = "x86_64-pc-linux-gnu";
@@ -238,7 +238,7 @@ public:
     ADD_FAILURE() << "no " << Name.str();
     return section(size_t(0));
   }
-  /// Entry \p Index of a section that is a table.
+  /// Returns entry \p Index of a section that is a table.
   template <typename T> T &entry(StringRef Section, size_t Index = 0) {
     return at<T>(section(Section).sh_offset + Index * sizeof(T));
   }
@@ -252,7 +252,7 @@ private:
 
 } // namespace
 
-/// What is said of an object after \p Change.
+/// Returns the error for an object after \p Change.
 template <typename Function> static std::string after(Function Change) {
   ElfFile F(richObjects(ElfFile::Target)[1]);
   EXPECT_EQ(F.check(), "");
@@ -301,7 +301,7 @@ TEST(ObjectCheckELFTest, Sections) {
                after([](ElfFile &F) { F.section(".strtab").sh_size -= 1; }));
 }
 
-/// What the integrated assembler makes of \p Text.
+/// Returns the integrated assembler's object for \p Text.
 static Bytes assembled(const std::string &Text, StringRef Triple,
                        const TargetOptions &Options = {}) {
   std::string IR;
@@ -315,22 +315,22 @@ static Bytes assembled(const std::string &Text, StringRef Triple,
   return compileObject(IR, Triple, Options);
 }
 
-/// Whatever a program has in its assembly, the linker is the one to judge it.
+/// Odd assembly of a program is accepted: the linker judges it.
 TEST(ObjectCheckELFTest, OddAssembly) {
   for (const char *Text :
-       {// Strings without an end, and entries that aren't whole.
+       {// Unterminated strings, and incomplete entries.
         ".section .a,\"aMS\",@progbits,1\n.ascii \"abc\"",
         ".section .b,\"aM\",@progbits,8\n.byte 1,2,3",
         ".section .c,\"aMw\",@progbits,8\n.quad 1",
         ".section .d,\"aMS\",@progbits,1\n.reloc 0, R_X86_64_64, f\n.quad 0",
-        // Threads' own variables, and how they are looked for.
+        // Thread-local variables and their access models.
         ".globl slot\n.type slot,@tls_object\nslot = 8",
         ".text\nlea v@tlsgd(%rip),%rdi\ncall __tls_get_addr@PLT",
         ".text\nmov u@gottpoff(%rip),%eax",
-        // Relocations where nothing is.
+        // Relocations outside of the contents.
         ".section .e,\"aw\"\n.byte 1\n.reloc .e+50, R_X86_64_NONE, far",
         ".section .f,\"aw\"\n.quad 0\n.reloc 7, R_X86_64_64, far",
-        // Unwind tables, notes, groups and debug information by hand.
+        // Handwritten unwind tables, notes, groups and debug information.
         ".section .eh_frame,\"a\",@unwind\n.long 5\n.byte 1,2,3",
         ".section .eh_frame,\"a\",@unwind\n.long 100000",
         ".section .note.gnu.property,\"a\",@note\n.long 4, 1000, 5",
@@ -386,7 +386,7 @@ TEST(ObjectCheckELFTest, GraphicsProcessors) {
   }
 }
 
-/// What a compiler wrote is as odd as its program. But it is for one target.
+/// A compiler's object may be as odd as its program, but must have one target.
 TEST(ObjectCheckTest, OfACompiler) {
   Bytes Object = richObjects(ElfFile::Target)[1];
   ElfFile F(Object);
@@ -419,7 +419,7 @@ TEST(ObjectCheckCOFFTest, Relocations) {
   EXPECT_NE(check(ref(Object), Target).find("outside of the file"),
             std::string::npos);
   Sections[0].NumberOfRelocations = 0;
-  // A symbol's auxiliary records reach past the table's end.
+  // A symbol's auxiliary records extend past the table's end.
   char *Symbols = Object.data() + support::endian::read32le(Object.data() + 8);
   Symbols[COFF::Symbol16Size - 1] = char(0xff);
   EXPECT_NE(check(ref(Object), Target).find("auxiliary records"),
@@ -427,7 +427,7 @@ TEST(ObjectCheckCOFFTest, Relocations) {
 }
 
 TEST(ObjectCheckCOFFTest, SymbolTableBeyond32Bits) {
-  // The table's size in 32 bits is what it was: LLVM takes it for whole.
+  // The table's size is the same modulo 2^32, so LLVM finds no error.
   StringRef Target = "x86_64-pc-windows-msvc";
   Bytes Object = objectFor(Target);
   char *NumSymbols = Object.data() + 12;
@@ -501,20 +501,20 @@ TEST(ObjectCheckMachOTest, OtherKindsOfFiles) {
 }
 
 TEST(ObjectCheckWasmTest, ModulesThatAreNoObjects) {
-  // A magic number and a version: a module, but nothing that can be linked.
+  // A magic number and a version: a valid module, but not a relocatable one.
   EXPECT_NE(check(StringRef("\0asm\1\0\0\0", 8), "wasm32-unknown-unknown"), "");
 }
 
 TEST(ObjectCheckWasmTest, TablesThatEndTooEarly) {
   StringRef Target = "wasm32-unknown-unknown";
-  // The section keeps its size, but says that it has more entries.
+  // The section keeps its size, but claims to have more entries.
   for (StringRef Name : {"linking", "reloc.CODE"}) {
     std::string Object = ref(objectFor(Target)).str();
     size_t At = Object.find(Name.str());
     ASSERT_NE(At, std::string::npos) << Name.str();
     At += Name.size();
-    // A version, a type and a size in five bytes are before the symbols; a
-    // section's number is before relocations.
+    // Skip what precedes the count. Symbols: a version, a type and a size of
+    // five bytes. Relocations: a section's number.
     At += Name == "linking" ? 7 : 1;
     Object[At] = 0x7f;
     EXPECT_NE(check(Object, Target).find("it is damaged"), std::string::npos)
@@ -523,7 +523,7 @@ TEST(ObjectCheckWasmTest, TablesThatEndTooEarly) {
 }
 
 TEST(ObjectCheckTest, ThumbIsArm) {
-  // Code of both kinds is in objects of one machine.
+  // ARM and Thumb code are in objects of the same machine.
   EXPECT_EQ(check(ref(objectFor("armv7-unknown-linux-gnueabihf")),
                   "thumbv7-unknown-linux-gnueabihf"),
             "");

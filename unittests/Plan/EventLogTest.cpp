@@ -12,7 +12,7 @@
 using namespace dtlto::plan;
 using namespace std::chrono_literals;
 
-/// A log that a plan has made: a job is given to the plugin, and delivered.
+/// A log of a plan in which one job is offered to the plugin and delivered.
 static EventLog recorded() {
   EventLog L;
   L.O.Cores = 4;
@@ -243,7 +243,7 @@ TEST(EventLog, SaysWhatIsWrong) {
 TEST(EventLog, IsReplayed) {
   EventLog L = recorded();
   EXPECT_EQ(replay(L), "");
-  // A log that was cut after a step is one.
+  // A log that was cut after a step is valid.
   L.Steps.pop_back();
   EXPECT_EQ(replay(L), "");
 }

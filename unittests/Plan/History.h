@@ -5,15 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Puts a plan through a history that is written down as a table. A row has the
-// time in milliseconds, one event, and the actions that it leads to:
+// Plays a history of events to a plan. A history is a table, and a row has the
+// time in milliseconds, one event, and the actions that the event leads to:
 //
 //   {0, "start", "prepare 1, prepare 2"},
 //   {5, "prepared 1", "open"},
 //
-// Events name an attempt by its number, of which each job gets the next in the
-// order of preparation; what comes from verifying and delivering names the job,
-// `j0`. Actions are as in Plan.h, with what tells them apart:
+// Events name an attempt by its number. Attempts are numbered in the order of
+// preparation. Events of verification and delivery name the job: `j0`. Actions
+// are named as in Plan.h, followed by their fields:
 //
 //   prepare 1   prepare 1 here   again 3 retry   again 4 duplicate avoid w1
 //   offer 1     offer 1 insist   cancel 1 overtaken
@@ -137,7 +137,7 @@ public:
   History(const plan::Options &O, std::vector<plan::JobInfo> Jobs)
       : Owned(std::make_unique<plan::Plan>(Jobs, O)) {}
 
-  /// Plays the rows; what doesn't happen as it stands there fails the test.
+  /// Plays the rows. Fails the test if the plan's actions differ from a row's.
   void play(const std::vector<Row> &Rows) {
     for (const Row &R : Rows) {
       plan::Time Now = std::chrono::milliseconds(R.Ms);
@@ -153,7 +153,7 @@ public:
   }
 
 private:
-  std::unique_ptr<plan::Plan> Owned; // can't be moved
+  std::unique_ptr<plan::Plan> Owned; // a plan can't be moved
 
 public:
   plan::Plan &P = *Owned;
@@ -206,7 +206,7 @@ private:
     if (auto It = Plain.find(What); It != Plain.end()) {
       E.What = It->second;
       int Since;
-      if (In >> Since) // tick 0: a call that hasn't come back since 0 ms
+      if (In >> Since) // tick 0: a call has been running since 0 ms
         E.CallSince = std::chrono::milliseconds(Since);
     } else if (auto It = OfAttempt.find(What); It != OfAttempt.end()) {
       E.What = It->second;
@@ -219,7 +219,7 @@ private:
       E.State = It->second;
       Attempt();
       Worker();
-    } else if (What == "here" || What == "waits") { // at the plugin's, but here
+    } else if (What == "here" || What == "waits") { // a local job of the plugin
       E.What = Event::StateChanged;
       E.State = What == "here" ? PluginState::Running : PluginState::Queued;
       E.RanHere = true;
@@ -227,7 +227,7 @@ private:
       Worker();
     } else if (What == "opened") {
       E.What = Event::Opened;
-    } else if (What == "batching") { // opened, by one that wants batches
+    } else if (What == "batching") { // opened, and wants batches
       E.What = Event::Opened;
       E.WantsBatches = true;
     } else if (What == "openfailed") { // openfailed caller: a wrong argument
@@ -240,11 +240,11 @@ private:
       E.What = Event::Prepared;
       Attempt();
       In >> E.Bytes;
-    } else if (What == "busy") { // busy 1 room: it has told of room since
+    } else if (What == "busy") { // busy 1 room: room was reported since
       E.What = Event::Busy;
       Attempt();
       Flag(E.RoomSince);
-    } else if (What == "hit") { // hit 1 other: another machine's, to compare
+    } else if (What == "hit") { // hit 1 other: a remote object, to be compared
       E.What = Event::CacheHit;
       Attempt();
       Flag(E.MustCompare);

@@ -1,4 +1,4 @@
-//===- JobTableTest.cpp - Jobs, their attempts, and sums over them --------===//
+//===- JobTableTest.cpp - Jobs, attempts, and sums over them --------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,8 +15,8 @@ using namespace dtlto::plan;
 using Kind = AttemptKind;
 using State = AttemptState;
 
-/// The sums, counted anew. Estimates are whole numbers here, so that their sums
-/// don't depend on the order.
+/// Recomputes the sums. Estimates in this test are whole numbers, so that the
+/// order of additions doesn't matter.
 static std::string recount(const JobTable &T) {
   JobSums S;
   for (const Job &J : T) {

@@ -1,4 +1,4 @@
-//===- PlanTest.cpp - What events do to jobs ------------------------------===//
+//===- PlanTest.cpp - The actions that events lead to ---------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Nothing is compiled here that the plugin can do, and nothing twice.
+/// No local compile of what the plugin can do, and no duplicates.
 Options remoteOnly() {
   Options O;
   O.Cores = 4;
@@ -22,7 +22,7 @@ Options remoteOnly() {
   return O;
 }
 
-/// One thread, and all else in LLVM's order.
+/// One thread, and jobs in LLVM's order.
 Options inOrder() {
   Options O = remoteOnly();
   O.KeepOrder = true;
@@ -38,7 +38,7 @@ std::vector<JobInfo> jobs(std::initializer_list<double> Seconds) {
 }
 
 //===----------------------------------------------------------------------===//
-// The way of a job
+// The life of a job
 //===----------------------------------------------------------------------===//
 
 TEST(PlanTest, OneJob) {
@@ -78,7 +78,7 @@ TEST(PlanTest, LateNewsIsNoHarm) {
           {3, "accepted 1", ""},
           {4, "good 1", "won 1, deliver 1"},
           {5, "running 1 w1", ""},
-          {6, "running 99 w1", ""}, // there never was one
+          {6, "running 99 w1", ""}, // no such attempt
           {7, "room", ""},
           {8, "good 1", ""},
           {9, "delivered j0", "end j0 done, close"},
@@ -86,7 +86,7 @@ TEST(PlanTest, LateNewsIsNoHarm) {
 }
 
 TEST(PlanTest, TheCacheHasAll) {
-  // No plugin is opened for nothing.
+  // The plugin isn't opened if every job is in the cache.
   History H(remoteOnly(), jobs({2, 1}));
   H.play({{0, "start", "prepare 1, prepare 2"},
           {1, "hit 2", "end j1 cached"},
@@ -95,7 +95,7 @@ TEST(PlanTest, TheCacheHasAll) {
 }
 
 TEST(PlanTest, OpenedAtOnce) {
-  // Nothing is expected of the plugin before it has a job.
+  // A plugin without a job can't be late.
   Options O = remoteOnly();
   O.OpenAtOnce = true;
   History H(O, jobs({2, 1}));
@@ -200,7 +200,7 @@ TEST(PlanTest, ButWhereSlotsAreLeftForTheLongerOnes) {
           {1, "prepared 2", "open"},
           {2, "opened", "load"},
           {3, "load 3 3", "offer 2"},
-          {4, "prepared 4", ""}, // two slots, two longer jobs
+          {4, "prepared 4", ""}, // two slots, for the two longer jobs
           {5, "prepared 3", "offer 3"},
           {6, "prepared 1", "offer 1, offer 4"}});
 }
@@ -212,10 +212,10 @@ TEST(PlanTest, OrIfTheLongerOnesAreNotLong) {
            "prepare 7"},
           {1, "prepared 7", "open"},
           {2, "opened", "load"},
-          // The first has half of what two slots do.
+          // Only the first job is long: it fills one of the two slots.
           {3, "load 2 2", "offer 7"},
           {4, "prepared 6", ""},
-          {5, "prepared 1", "offer 1"}, // no slot is left, so in order
+          {5, "prepared 1", "offer 1"}, // no free slot, so in order
           {6, "prepared 3", ""},
           {7, "prepared 2", "offer 2, offer 3"}});
 }
@@ -250,7 +250,7 @@ TEST(PlanTest, NoOfferWhileThePluginIsBusy) {
           {5, "busy 2", ""},
           {6, "prepared 3", ""},
           {300, "room", "load, offer 2"},
-          {301, "busy 2 room", "offer 2"}, // it has told of room since
+          {301, "busy 2 room", "offer 2"}, // room was reported since
           {303, "busy 2", ""},
           {304, "good 1", "won 1, deliver 1, offer 2"}});
 }
@@ -268,12 +268,12 @@ TEST(PlanTest, AFullPluginIsNotAskedForEachJob) {
           {8, "prepared 5", ""},
           {10, "good 1", "won 1, deliver 1, offer 2"},
           {11, "accepted 2", ""},
-          {12, "room", ""}, // that is where job 1 was
+          {12, "room", ""}, // the room that job 1 left
           {13, "delivered j0", "end j0 done"},
           {54, "tick", ""},
-          {56, "tick", "offer 3"}, // it may have grown
+          {56, "tick", "offer 3"}, // the plugin may have more room
           {57, "busy 3", ""},
-          {60, "room", "offer 3"}, // it says so
+          {60, "room", "offer 3"}, // the plugin reports room
           {61, "accepted 3", "offer 4"},
           {62, "busy 4", ""}});
 }
@@ -299,16 +299,16 @@ TEST(PlanTest, AFullPluginGetsAsManyAsHaveEnded) {
           {11, "accepted 3", ""},
           {12, "good 2", "won 2, deliver 2, offer 4"},
           {13, "accepted 4", ""},
-          // Neither waits until the other is accepted.
+          // Both offers are open at the same time.
           {14, "good 3", "won 3, deliver 3, offer 5"},
           {15, "good 4", "won 4, deliver 4, offer 6"},
           {16, "accepted 5", ""},
           {17, "accepted 6", ""},
-          {18, "room", ""}, // where those were
-          // One is enough to ask whether it still is full.
+          {18, "room", ""}, // the room of the ended jobs
+          // One offer is enough to find out whether the plugin still is full.
           {58, "tick", "offer 7"},
           {59, "busy 7", ""},
-          // How much more room there is now isn't known.
+          // It isn't known how much more room there is.
           {60, "room", "offer 7"},
           {61, "accepted 7", "offer 8"},
           {62, "busy 8", ""}});
@@ -324,14 +324,14 @@ TEST(PlanTest, NewsOfJobsHereCanWaitWhileNothingFollows) {
        false);
   Play({1, "prepared 1", "open"}, false);
   Play({2, "opened", "load, offer 1"}, false);
-  Play({3, "load 2 0 1", ""}, false); // one of its slots is elsewhere
+  Play({3, "load 2 0 1", ""}, false); // one slot is remote
   Play({4, "load 2 0 2", ""}, true);
   Play({5, "prepared 2", "offer 2"}, true);
   Play({6, "busy 2", ""}, true);
   Play({7, "good 1", "won 1, deliver 1, offer 2"}, true);
-  Play({8, "prepared 3", ""}, true); // it is full
-  Play({9, "room", ""}, true);       // where job 1 was
-  // The next offer waits for the answer.
+  Play({8, "prepared 3", ""}, true); // the plugin is full
+  Play({9, "room", ""}, true);       // the room that job 1 left
+  // The next offer waits for the answer to this one.
   Play({10, "room", ""}, false);
   Play({11, "accepted 2", "offer 3"}, true);
   Play({12, "prepared 4", ""}, false);
@@ -357,16 +357,16 @@ TEST(PlanTest, ResultsCanWaitWhileThePluginHasOthersHere) {
   Play({4, "prepared 3", "offer 3"}, 0);
   Play({4, "accepted 3", ""}, 0);
   Play({5, "prepared 4", "offer 4"}, 0);
-  Play({5, "here 1", ""}, 0); // it isn't full
-  Play({6, "busy 4", ""}, 1); // two wait for its slot
-  Play({7, "good 1 own", "won 1, deliver 1, offer 4"}, 0); // nobody is ready
+  Play({5, "here 1", ""}, 0); // the plugin isn't full
+  Play({6, "busy 4", ""}, 1); // two jobs wait for its slot
+  Play({7, "good 1 own", "won 1, deliver 1, offer 4"}, 0); // no job is ready
   Play({8, "accepted 4", ""}, 0);
   Play({8, "here 2", ""}, 0);
   Play({9, "prepared 5", ""}, 1);
-  Play({10, "load 4 0 4", ""}, 0); // it may have slots that are idle
-  Play({10, "load 1 0 0", ""}, 0); // none runs here
+  Play({10, "load 4 0 4", ""}, 0); // some slots may be idle
+  Play({10, "load 1 0 0", ""}, 0); // no local slot
   Play({11, "load 1 0 1", ""}, 1);
-  // After a while it is asked whether it still is full.
+  // After a while, the plan asks whether the plugin still is full.
   Play({60, "tick", "offer 5"}, 0);
 }
 
@@ -381,7 +381,7 @@ TEST(PlanTest, OffersAfterABusyGrowAsTheyAreAccepted) {
        {"prepared 2", "prepared 3", "prepared 4", "prepared 5", "prepared 6",
         "prepared 7", "prepared 8", "prepared 9"})
     Rows.push_back({1, Prepared, ""});
-  // What it has room for isn't known at first.
+  // At first, the plugin's room is unknown.
   Rows.push_back({2, "opened",
                   "load, offer 1, offer 2, offer 3, offer 4, offer 5, offer 6, "
                   "offer 7, offer 8, offer 9"});
@@ -432,7 +432,7 @@ TEST(PlanTest, FewJobsArePreparedAhead) {
           {1, "prepared 1", "open"},
           {2, "opened", "load, offer 1"},
           {3, "accepted 1", "prepare 3"},
-          {4, "load 100 99", "prepare 4"}, // no more than MaxPrepared
+          {4, "load 100 99", "prepare 4"}, // MaxPrepared is the limit
           {5, "prepared 2", "offer 2"},
           {6, "accepted 2", "prepare 5"}});
 }
@@ -443,7 +443,7 @@ TEST(PlanTest, MemoryInFlightIsBounded) {
   History H(O, jobs({3, 2, 1}));
   H.play({{0, "start", "prepare 1, prepare 2, prepare 3"},
           {1, "prepared 1 200", "open"},
-          // One always may, or it would never be done.
+          // One job may always be in flight, or it would never run.
           {2, "opened", "load, offer 1"},
           {3, "prepared 2 60", ""},
           {3, "prepared 3 60", ""},
@@ -457,15 +457,15 @@ TEST(PlanTest, APluginIsToldThatItHasAllJobs) {
   H.play({{0, "start", "prepare 1, prepare 2, prepare 3"},
           {1, "prepared 1", "open"},
           {2, "batching", "load, offer 1"},
-          {3, "accepted 1", ""}, // others are being prepared
+          {3, "accepted 1", ""}, // other jobs are being prepared
           {4, "prepared 2", "offer 2"},
           {5, "accepted 2", ""},
           {6, "hit 3", "end j2 cached, complete"},
-          {7, "running 1", ""}, // and is told once
+          {7, "running 1", ""}, // sent only once
           {8, "failed 2 infrastructure", "again 4 retry"},
           {9, "load 2 0 2", ""},
           {9, "prepared 4", "offer 4"}});
-  EXPECT_FALSE(H.P.newsCanWait()); // it is told when all are accepted
+  EXPECT_FALSE(H.P.newsCanWait()); // an action follows when all are accepted
   H.play({{10, "accepted 4", "complete"}});
 }
 
@@ -478,7 +478,7 @@ TEST(PlanTest, AndWhenTheNextHasToWait) {
           {2, "prepared 2 6", ""},
           {3, "prepared 3 1", ""},
           {4, "batching", "load, offer 1"},
-          {5, "accepted 1", "complete"}, // memory
+          {5, "accepted 1", "complete"}, // no memory for the next
           {6, "good 1", "won 1, deliver 1, offer 2, offer 3"},
           {7, "accepted 2", ""},
           {8, "busy 3", "complete"}});
@@ -521,7 +521,7 @@ TEST(PlanTest, AndWaitsForNoPluginThatIsGone) {
 // Attempts that fail
 //===----------------------------------------------------------------------===//
 
-/// Up to the moment when the plugin has the one job.
+/// The history up to the moment when the plugin accepts the only job.
 std::vector<Row> accepted() {
   return {{0, "start", "prepare 1"},
           {1, "prepared 1", "open"},
@@ -556,7 +556,7 @@ const FailureCase Failures[] = {
     {"Infrastructure", "failed 1 infrastructure w1", "again 2 retry",
      "again 2 retry"},
     {"Cancelled", "failed 1 cancelled", "again 2 retry", "again 2 retry"},
-    // Only another compiler can tell whether a plain link would fail too.
+    // Only another compiler can tell whether a plain link would fail as well.
     {"Compiler", "failed 1 compiler w1", "stays 2 compiler, compile 2",
      "again 2 retry avoid w1"},
     {"CompilerHere", "failed 1 compilerhere", "end j0 compilerhere, close",
@@ -565,7 +565,7 @@ const FailureCase Failures[] = {
      "fail j0 caller, end j0 linkfailed, close"},
     {"Refused", "failed 1 refused", "stays 2 refused, compile 2",
      "fail j0 refused, end j0 linkfailed, close"},
-    // Only another compiler can tell whether the object is as the program is.
+    // Only another compiler can tell whether the object is right.
     {"BadResult", "failed 1 bad w1", "stays 2 bad, compile 2",
      "again 2 retry avoid w1"},
     {"PluginFailed", "pluginfailed",
@@ -576,13 +576,13 @@ INSTANTIATE_TEST_SUITE_P(PlanTest, FailureTest, testing::ValuesIn(Failures),
                          [](const auto &I) { return I.param.Name; });
 
 //===----------------------------------------------------------------------===//
-// What a remote compiler says of a module
+// Opinions of remote compilers
 //===----------------------------------------------------------------------===//
 
 struct OpinionCase {
   const char *Name;
   bool Fallback;
-  std::vector<Row> Rows; // after the first worker has said no
+  std::vector<Row> Rows; // after the first worker's compiler has failed
 };
 
 class OpinionTest : public testing::TestWithParam<OpinionCase> {};
@@ -601,14 +601,14 @@ TEST_P(OpinionTest, Decides) {
 }
 
 const OpinionCase Opinions[] = {
-    // The second opinion decides: of the compiler here,
+    // The second opinion decides. It comes from the linker's compiler,
     {"HereGood",
      true,
      {{7, "compiled 2 1",
        "won 2, refute 1 compiler, "
        "deliver 2"}}},
     {"HereBad", true, {{7, "nocompile 2", "end j0 compilerhere, close"}}},
-    // or of another worker, or the same if there is no other.
+    // or from another worker, or from the same one if there is no other.
     {"OtherGood",
      false,
      {{7, "good 2 w2",
@@ -618,7 +618,7 @@ const OpinionCase Opinions[] = {
      false,
      {{7, "failed 2 compiler w2", "end j0 compiler, close"}}},
     {"SameBad", false, {{7, "failed 2 compiler w1", "end j0 compiler, close"}}},
-    // No opinion: it isn't the module that is blamed.
+    // No opinion: the module isn't blamed.
     {"OtherBreaks",
      false,
      {{7, "failed 2 infrastructure w2",
@@ -627,7 +627,7 @@ const OpinionCase Opinions[] = {
     {"OtherIsNoObject",
      false,
      {{7, "failed 2 bad w2", "fail j0 bad, end j0 linkfailed, close"}}},
-    // A plugin that was dropped isn't told.
+    // A dropped plugin isn't told.
     {"Gone",
      true,
      {{7, "pluginfailed", "drop pluginfailed"},
@@ -724,7 +724,7 @@ TEST(PlanTest, AWrongArgumentFailsTheLinkWhateverTheFallbackIs) {
           {2, "openfailed caller",
            "drop openfailed, fail j0 openfailed, cancel 1 linkfailed, end j0 "
            "linkfailed, cancel 2 linkfailed, end j1 linkfailed, close"},
-          {3, "prepared 2", ""}}); // nothing is said to be compiled here
+          {3, "prepared 2", ""}}); // no message about local compiles
   EXPECT_TRUE(H.P.isDone());
 }
 
@@ -802,12 +802,12 @@ TEST(PlanTest, AnObjectIsVerified) {
           {2, "opened", "load, offer 1"},
           {3, "prepared 2", "offer 2"},
           {4, "good 1", "won 1, compile 3"},
-          // One thread at a time here, though two are to be compared.
+          // One local compile at a time, though two comparisons wait.
           {5, "good 2", "won 2"},
           {6, "compiled 3 1", "verify 3, compile 4"},
           {7, "verified j0", ""},
           {8, "compiled 4 1", "verify 4"},
-          // Nothing is delivered before all are compared.
+          // Delivery waits for all comparisons.
           {9, "verified j1", "deliver 1, deliver 2"},
           {9, "delivered j0", "end j0 done"},
           {9, "delivered j1", "end j1 done, close"}});
@@ -828,13 +828,13 @@ TEST(PlanTest, NothingIsDeliveredBesideADifference) {
           {7, "compiled 5 1", "verify 5"},
           {8, "differs j0", "refute 1 verifyfailed, end j0 verifyfailed"},
           {9, "verified j1", ""},
-          // What a linker has made is no better off.
+          // Objects compiled in the linker aren't delivered either.
           {10, "inexpressible 3", "stays 6 inexpressible, compile 6"},
           {11, "compiled 6 1",
            "won 6, end j1 linkfailed, end j2 linkfailed, close"}});
 }
 
-/// A seed that chooses job \p J, of \p N and alone.
+/// Returns a seed that chooses only job \p J of \p N.
 uint64_t seedFor(Options O, size_t N, JobId J) {
   for (O.VerifyPercent = 1; O.VerifySeed != 1000; ++O.VerifySeed) {
     if (Plan(std::vector<JobInfo>(N), O).start({})[J].IsSampled)
@@ -877,9 +877,9 @@ TEST(PlanTest, AnObjectThatIsOursIsProven) {
   for (AttemptId A = 1; A != 4; ++A)
     Tell(Event::Prepared, A, false);
   Tell(Event::Opened, 0, false);
-  Tell(Event::Succeeded, 1, false); // another machine's
-  Tell(Event::Succeeded, 2, true);  // by way of the plugin
-  Tell(Event::Failed, 3, false);    // the fallback
+  Tell(Event::Succeeded, 1, false); // a remote object
+  Tell(Event::Succeeded, 2, true);  // a local object of the plugin
+  Tell(Event::Failed, 3, false);    // falls back
   Tell(Event::CompiledHere, 4, false);
   EXPECT_EQ(Proven, std::vector<bool>({false, true, true}));
 }
@@ -909,7 +909,7 @@ TEST(PlanTest, ACachedObjectOfAnotherMachineIsCompared) {
   EXPECT_TRUE(H.P.isDone());
 }
 
-/// The plugin is not told of an object that it has not made.
+/// The plugin isn't blamed for an object from the cache.
 TEST(PlanTest, ACachedObjectThatDiffers) {
   Options O = remoteOnly();
   O.VerifyPercent = 100;
@@ -921,7 +921,7 @@ TEST(PlanTest, ACachedObjectThatDiffers) {
 }
 
 TEST(PlanTest, WhichAreVerified) {
-  // Of 100 %: all. Of less: so many, and one at least.
+  // 100 % means all jobs. Less means that share, but at least one.
   for (auto [Percent, Expected] :
        {std::pair(100u, 7), {50u, 4}, {34u, 3}, {1u, 1}, {0u, 0}}) {
     Options O = remoteOnly();
@@ -945,7 +945,7 @@ TEST(PlanTest, WhichAreVerified) {
   }
 }
 
-/// The jobs that are chosen, as a text.
+/// Returns the chosen jobs as text.
 std::string sample(unsigned Percent, uint64_t Seed) {
   Options O = remoteOnly();
   O.VerifyPercent = Percent;
@@ -958,7 +958,7 @@ std::string sample(unsigned Percent, uint64_t Seed) {
 }
 
 TEST(PlanTest, NobodyForeseesWhichAreVerified) {
-  // Each job is chosen about as often as each other.
+  // All jobs are chosen about equally often.
   std::vector<unsigned> HowOften(20);
   std::set<std::string> Samples;
   for (uint64_t Seed = 0; Seed != 1000; ++Seed) {
@@ -968,17 +968,17 @@ TEST(PlanTest, NobodyForeseesWhichAreVerified) {
     for (size_t J = 0; J != 20; ++J)
       HowOften[J] += Chosen[J] == '1';
   }
-  EXPECT_GT(Samples.size(), 170u); // of 190 pairs
+  EXPECT_GT(Samples.size(), 170u); // of 190 possible pairs
   for (unsigned N : HowOften)
     EXPECT_NEAR(N, 100, 50);
-  // But the same seed chooses the same.
+  // The same seed chooses the same jobs.
   EXPECT_EQ(sample(10, 4711), sample(10, 4711));
 }
 
 TEST(PlanTest, TheLastObjectIsVerifiedIfNoneWas) {
   Options O = remoteOnly();
   O.VerifyPercent = 1;
-  O.VerifySeed = seedFor(O, 3, 1); // the one that is compiled here
+  O.VerifySeed = seedFor(O, 3, 1); // the job that is compiled locally
   History H(O, jobs({3, 2, 1}));
   H.play({{0, "start", "prepare 1, prepare 2, prepare 3"},
           {1, "prepared 1", "open"},
@@ -992,7 +992,7 @@ TEST(PlanTest, TheLastObjectIsVerifiedIfNoneWas) {
           {8, "verified j2", "deliver 1, deliver 4, deliver 3"}});
 }
 
-/// What came may be the last that comes.
+/// If the last jobs have no remote object, an earlier object is verified.
 TEST(PlanTest, AnEarlierObjectIsVerifiedIfTheLastOnesFail) {
   Options O = remoteOnly();
   O.VerifyPercent = 1;
@@ -1011,7 +1011,7 @@ TEST(PlanTest, AnEarlierObjectIsVerifiedIfTheLastOnesFail) {
           {9, "verified j2", "deliver 5, deliver 4, deliver 3"}});
 }
 
-/// Our own objects, made by a plugin's slot on this machine, prove nothing.
+/// Objects that this process compiled for the plugin aren't compared.
 TEST(PlanTest, OwnObjectsAreNotCompared) {
   Options O = remoteOnly();
   O.VerifyPercent = 1;
@@ -1036,8 +1036,8 @@ TEST(PlanTest, AFallbackIsNotVerified) {
           {5, "compiled 2 1", "won 2, refute 1 bad, deliver 2"}});
 }
 
-/// An object that was refused is made again, by the compiler here or by another
-/// worker: then nobody was wrong.
+/// If the linker or another worker makes the same object as the refused one, no
+/// worker is blamed.
 TEST(PlanTest, ARefusedObjectIsConfirmed) {
   for (bool Fallback : {true, false}) {
     Options O = remoteOnly();
@@ -1053,7 +1053,7 @@ TEST(PlanTest, ARefusedObjectIsConfirmed) {
   }
 }
 
-/// It is made in another way.
+/// The other object differs from the refused one.
 TEST(PlanTest, ARefusedObjectIsNotConfirmed) {
   Options O = remoteOnly();
   O.Fallback = false;
@@ -1066,7 +1066,7 @@ TEST(PlanTest, ARefusedObjectIsNotConfirmed) {
           {7, "failed 2 infrastructure w2", "again 3 retry"},
           {8, "prepared 3", "offer 3"},
           {9, "accepted 3", ""},
-          {10, "confirmed j0 7", ""}, // of no attempt
+          {10, "confirmed j0 7", ""}, // no such attempt
           {11, "good 3 w3", "won 3, refute 1 bad, deliver 3"}});
 }
 
@@ -1077,7 +1077,7 @@ TEST(PlanTest, ARefusedObjectIsNotConfirmed) {
 Options oneSecond() {
   Options O = remoteOnly();
   O.JobTimeout = 1s;
-  O.LoadInterval = 1h; // it is another matter
+  O.LoadInterval = 1h; // no load queries
   return O;
 }
 
@@ -1086,7 +1086,7 @@ TEST(DeadlineTest, AJobWithoutASignOfLife) {
   H.play(accepted());
   H.play({{4, "running 1 w1", ""},
           {900, "tick", ""},
-          {1004, "tick", ""}, // the limit is checked four times within itself
+          {1004, "tick", ""}, // checked four times per limit
           {1300, "tick", "cancel 1 timeout, stays 2 timeout, compile 2"},
           {1301, "good 1", ""}});
 }
@@ -1101,7 +1101,8 @@ TEST(DeadlineTest, SignsOfLife) {
           {3700, "tick", "cancel 1 timeout, stays 2 timeout, compile 2"}});
 }
 
-// Stopped, as by Ctrl-Z: what came meanwhile is yet to be read.
+// The linker was suspended (by Ctrl-Z, for example). Events of that time are
+// handled before deadlines.
 TEST(DeadlineTest, ALinkerThatWasStopped) {
   History H(oneSecond(), jobs({2, 1}));
   H.play({{0, "start", "prepare 1, prepare 2"},
@@ -1118,8 +1119,8 @@ TEST(DeadlineTest, ALinkerThatWasStopped) {
           {10300, "tick", "cancel 2 timeout, stays 3 timeout, compile 3"}});
 }
 
-// An earlier job takes long to be prepared, and the plugin has no slot left for
-// others: it isn't asked before that, and so nothing is to be done.
+// An earlier job takes long to prepare, and the plugin has no slot for others.
+// The plan has nothing to do until the job is ready.
 TEST(PlanTest, AFullPluginAndAnEarlierJobInPreparation) {
   Options O = remoteOnly();
   O.Fallback = false;
@@ -1134,7 +1135,7 @@ TEST(PlanTest, AFullPluginAndAnEarlierJobInPreparation) {
   EXPECT_GT(H.P.wakeUp(), 1501ms);
 }
 
-// Likewise, in a call of the plugin's: it has its time without that.
+// The suspension doesn't count as time of a call of the plugin.
 TEST(DeadlineTest, ALinkerThatWasStoppedInACall) {
   Options O = oneSecond();
   O.CallTimeout = 1000ms;
@@ -1143,14 +1144,14 @@ TEST(DeadlineTest, ALinkerThatWasStoppedInACall) {
           {1, "prepared 1", "open"},
           {300, "tick 1", ""},
           {600, "tick 1", ""},
-          {9600, "room", ""},   // what came meanwhile is first
-          {9600, "tick 1", ""}, // the clock of the call has gone on
+          {9600, "room", ""},   // events of that time come first
+          {9600, "tick 1", ""}, // the call's clock went on
           {9700, "tick 1", ""},
           {10300, "tick 1",
            "drop hangs, cancel 1 gone, stays 2 gone, compile 2"}});
 }
 
-// A call that begins after it has nothing of that time.
+// A call that begins after the suspension isn't affected by it.
 TEST(DeadlineTest, ACallAfterTheLinkerWasStopped) {
   Options O = oneSecond();
   O.CallTimeout = 1000ms;

@@ -1,4 +1,4 @@
-//===- RoomPlanTest.cpp - Memory and tokens for what runs here ------------===//
+//===- RoomPlanTest.cpp - Memory and tokens for local jobs ----------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -27,8 +27,8 @@ std::vector<JobInfo> jobs(const std::vector<uint64_t> &Bytes) {
   return Jobs;
 }
 
-/// Three jobs that can't be compiled elsewhere; what happens with the last is
-/// the test's.
+/// Three jobs that only the linker can compile. The second one leads to \p
+/// Then, and the test continues with the third.
 History here(const Options &O, const std::vector<uint64_t> &Bytes,
              const char *Then) {
   History H(O, jobs(Bytes));
@@ -54,7 +54,7 @@ TEST(RoomPlanTest, OneJobAlwaysMayRun) {
   Options O = fourCores();
   O.MaxBytesHere = 1;
   History H = here(O, {6, 4, 1}, "stays 5 inexpressible");
-  // The small one doesn't overtake: else the larger might wait to the end.
+  // The small job doesn't overtake, or larger ones might wait until the end.
   H.play({{3, "inexpressible 3", "stays 6 inexpressible"},
           {4, "compiled 4 1", "won 4, deliver 4, compile 5"},
           {5, "compiled 5 1", "won 5, deliver 5, compile 6"}});
@@ -124,7 +124,7 @@ TEST(RoomPlanTest, WhatMustBeCompiledHereGoesFirst) {
           {6, "running 3 w1", ""},
           {7, "prepared 4", "offer 4"},
           {8, "busy 4", ""},
-          // The small one would fit, and the large one wait for it.
+          // The small job would fit, but then the large one would wait for it.
           {9, "load 1 0", ""},
           {10, "compiled 5 0.001",
            "won 5, deliver 5, compile 6, cancel 4 full, stays 7 full, compile "
@@ -142,7 +142,7 @@ TEST(RoomPlanTest, EachJobBesideAnotherNeedsAToken) {
   H.play({{3, "inexpressible 3", "stays 6 inexpressible"},
           {4, "token", "compile 5, take"},
           {5, "token", "compile 6"},
-          // It is given back with each job that ends.
+          // Each job that ends returns a token.
           {6, "compiled 5 1", "won 5, return, deliver 5"},
           {7, "compiled 4 1", "won 4, return, deliver 4"},
           {8, "compiled 6 1", "won 6, deliver 6"}});

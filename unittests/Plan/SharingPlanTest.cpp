@@ -1,4 +1,4 @@
-//===- SharingPlanTest.cpp - This machine's share, and stragglers ---------===//
+//===- SharingPlanTest.cpp - Local jobs, stragglers and late links --------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,8 +13,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Four cores, as many jobs here as pay off. Load is asked for, but that is
-/// another matter.
+/// Four cores, and as many local jobs as pay off. Load queries are too rare to
+/// appear in the histories.
 Options shared() {
   Options O;
   O.Cores = 4;
@@ -46,7 +46,7 @@ History full(const Options &O) {
 
 TEST(SharingPlanTest, TheCheapestIsCompiledHere) {
   History H = full(shared());
-  // One second here is less than five there.
+  // One second locally is less than five at the plugin.
   H.play({{8, "busy 3", ""},
           {9, "load 1 0",
            "cancel 3 full, stays 4 full, compile 4, cancel 2 full, stays 5 "
@@ -72,7 +72,7 @@ TEST(SharingPlanTest, NoneBesideAPluginThatIsThisMachine) {
   H.play({{8, "busy 3", ""}, {9, "load 1 0 4", ""}});
 }
 
-// What isn't known of its slots here doesn't make all of them this machine's.
+// If the plugin's local slots are unknown, its slots don't count as local.
 TEST(SharingPlanTest, BesideAPluginThatDoesNotKnowWhatItHasHere) {
   History H = full(shared());
   H.play({{8, "busy 3", ""},
@@ -103,14 +103,14 @@ TEST(SharingPlanTest, AsManyAsTheUserAllows) {
 }
 
 TEST(SharingPlanTest, CoresOfThePluginAndOfTheLinkerAreTakenOff) {
-  // Four cores, less two of the plugin's, less one for the linker's own work.
+  // Four cores, minus the plugin's two, minus one for the linker's own work.
   History H = full(shared());
   H.play({{8, "busy 3", ""},
           {9, "load 4 0 2", "cancel 3 full, stays 4 full, compile 4"}});
 }
 
 TEST(SharingPlanTest, JobsThatWaitForTheirTurn) {
-  // The cheapest first; they are prepared for this machine.
+  // The cheapest first. They are prepared for the linker.
   Options O = shared();
   O.MinPrepared = O.MaxPrepared = 1;
   History H(O, {{4, false}, {3, false}, {2, false}, {1, false}});
@@ -127,7 +127,7 @@ TEST(SharingPlanTest, JobsThatWaitForTheirTurn) {
 }
 
 TEST(SharingPlanTest, WhatIsBegunHereMakesRoomForTheNext) {
-  // At once: there may be no other event for long.
+  // Immediately: the next event may be far away.
   Options O = shared();
   O.MinPrepared = O.MaxPrepared = 1;
   History H(O, jobs(3, 1));
@@ -138,7 +138,7 @@ TEST(SharingPlanTest, WhatIsBegunHereMakesRoomForTheNext) {
 }
 
 TEST(SharingPlanTest, AJobThatWouldTakeLongerHereIsLeft) {
-  // Here: 10 s. There: 11 s of work for two machines.
+  // Locally: 10 s. At the plugin: 11 s of work for two slots.
   Options O = shared();
   History H(O, {{10, false}, {1, false}});
   H.play({{0, "start", "prepare 1, prepare 2"},
@@ -148,7 +148,7 @@ TEST(SharingPlanTest, AJobThatWouldTakeLongerHereIsLeft) {
           {4, "prepared 2", ""},
           {5, "load 2 0",
            "cancel 2 full, stays 3 full, compile 3, cancel 1 full, stays 4 "
-           "full, compile 4"}}); // the plugin has nothing at all
+           "full, compile 4"}}); // the plugin has no job at all
   History H2(O, {{10, false}, {10, false}, {10, false}});
   H2.play({{0, "start", "prepare 1, prepare 2, prepare 3"},
            {1, "prepared 1", "open"},
@@ -160,7 +160,7 @@ TEST(SharingPlanTest, AJobThatWouldTakeLongerHereIsLeft) {
            {7, "busy 2", ""},
            {8, "busy 3", ""},
            {9, "load 4 0", ""}});
-  EXPECT_LE(H2.P.wakeUp(), 60ms); // that may change
+  EXPECT_LE(H2.P.wakeUp(), 60ms); // checked again soon
 }
 
 TEST(SharingPlanTest, APluginWithoutAResultForLongIsNotWaitedFor) {
@@ -181,7 +181,7 @@ TEST(SharingPlanTest, APluginWithoutAResultForLongIsNotWaitedFor) {
            "stays 5 full, compile 5"}});
 }
 
-/// A core here compiles the cheapest of these jobs; the plugin runs the first,
+/// A local core compiles the cheapest of \p Jobs. The plugin runs the first,
 /// and has no room for the others.
 History cheapestHere(std::vector<JobInfo> Jobs) {
   Options O = shared();
@@ -203,21 +203,24 @@ History cheapestHere(std::vector<JobInfo> Jobs) {
 }
 
 TEST(SharingPlanTest, TheLongestThatThePluginWouldEndAfterAllTheRest) {
-  // 12 s of work for two: 6 s. At the plugin's, the second would end after 9 s.
+  // 12 s of work for two machines take 6 s. At the plugin alone, the second job
+  // would end after 9 s.
   History H = cheapestHere({{5, false}, {4, false}, {3, false}, {1, false}});
   H.play({{1007, "compiled 5 1",
            "won 5, deliver 5, cancel 2 full, stays 6 full, compile 6"}});
 }
 
 TEST(SharingPlanTest, WhatThePluginDoesInTimeIsLeft) {
-  // 6.2 s of work: 3.1 s. The second would end after 3 s, the third after 6.2.
+  // 6.2 s of work take 3.1 s. At the plugin alone, the second job would end
+  // after 3 s, the third after 6.2 s.
   History H = cheapestHere({{1, false}, {2, false}, {3.2, false}, {1, false}});
   H.play({{1007, "compiled 5 1",
            "won 5, deliver 5, cancel 3 full, stays 6 full, compile 6"}});
 }
 
 TEST(SharingPlanTest, AJobThatThePluginWouldEndSoonerIsLeft) {
-  // One second of work took this machine five. Here: 20 s. There: 8 s.
+  // This machine took five seconds for one second of work. Locally, the job
+  // would take 20 s, at the plugin 8 s.
   Options O = shared();
   O.Cores = 2;
   History H(O, {{4, false}, {4, false}, {4, false}, {1, false}});
@@ -239,7 +242,7 @@ TEST(SharingPlanTest, AJobThatThePluginWouldEndSoonerIsLeft) {
 }
 
 TEST(SharingPlanTest, APluginIsFullIfThereIsNoMemoryForMore) {
-  // Slots that get no job don't count: there, the rest takes two seconds.
+  // Idle slots that get no job don't count: the plugin needs two seconds.
   Options O = shared();
   O.MaxBytesInFlight = 10;
   History H(O, jobs(3, 1));
@@ -256,10 +259,10 @@ TEST(SharingPlanTest, APluginIsFullIfThereIsNoMemoryForMore) {
 }
 
 //===----------------------------------------------------------------------===//
-// Jobs that only wait at the plugin's
+// Jobs that only wait at the plugin
 //===----------------------------------------------------------------------===//
 
-/// Three jobs of a second, all given out; one runs.
+/// Three jobs of a second. The plugin accepts all, and runs one.
 History givenOut(const Options &O) {
   History H(O, jobs(3, 1));
   H.play({{0, "start", "prepare 1, prepare 2, prepare 3"},
@@ -285,7 +288,7 @@ TEST(SharingPlanTest, NotWhileSlotsAreFree) {
   History H = givenOut(shared());
   H.play({{70, "load 3 2", ""},
           {1000, "tick", ""},
-          // But not for more than a second.
+          // But for at most a second.
           {1100, "tick",
            "cancel 3 takenback, stays 4 takenback, compile 4, "
            "cancel 2 takenback, stays 5 takenback, compile 5"}});
@@ -309,8 +312,8 @@ TEST(SharingPlanTest, ACoreThatBecomesIdleTakesTheNextAtOnce) {
 }
 
 TEST(SharingPlanTest, TheLongestThatWaitsIsTakenBackOnceThisMachineIsMeasured) {
-  // 9 s of work for two: 4.5 s. At the plugin's, the second would end after 6
-  // s. That others were not given out makes no difference.
+  // 9 s of work for two machines take 4.5 s. At the plugin alone, the second
+  // job would end after 6 s. It doesn't matter that others weren't accepted.
   Options O = shared();
   O.Cores = 2;
   History H(O, {{3, false}, {3, false}, {3, false}, {1, false}});
@@ -363,7 +366,7 @@ History silent(const Options &O, bool HasSideFiles = false) {
 TEST(SharingPlanTest, JobsOfASilentPluginAreCompiledHereAsWell) {
   History H = silent(shared());
   H.play({{99, "tick", ""},
-          // Half a second: the plugin's patience, less than the job takes.
+          // The patience is half a second, less than the job takes.
           {503, "tick", "stays 3 silent, compile 3, stays 4 silent, compile 4"},
           {504, "compiled 3 0.5", "won 3, cancel 2 overtaken, deliver 3"},
           {505, "good 1 w1", "won 1, cancel 4 overtaken, deliver 1"},
@@ -392,7 +395,7 @@ TEST(SharingPlanTest, ASilentPluginThatTakesOnlySome) {
           {6, "busy 2", ""},
           {7, "busy 3", ""},
           {9, "load 9 8", ""},
-          // What it hasn't got first, then what it has.
+          // First the jobs that the plugin hasn't accepted, then the other.
           {503, "tick",
            "cancel 3 full, stays 4 full, compile 4, cancel 2 full, stays 5 "
            "full, compile 5, stays 6 silent, compile 6"}});
@@ -408,7 +411,7 @@ TEST(SharingPlanTest, ASilentPluginAndMoreThanFitsInMemory) {
           {3, "prepared 2 8", ""},
           {4, "accepted 1", ""},
           {5, "load 9 8", ""},
-          // It isn't full, as far as anyone knows.
+          // As far as the plan knows, the plugin isn't full.
           {503, "tick", ""},
           {1003, "tick",
            "stays 3 silent, compile 3, cancel 2 full, stays 4 full, compile "
@@ -430,7 +433,7 @@ TEST(SharingPlanTest, APluginThatHasBegunAJobHasTimeForIt) {
        {2700, "good 1 w1", "won 1, cancel 4 overtaken, deliver 1"}});
 }
 
-/// Nothing may be done twice.
+/// Duplicates are off.
 TEST(SharingPlanTest, OverdueJobsOfASilentPluginMayHaveToBeAlone) {
   Options O = shared();
   O.DuplicatePercent = 0;
@@ -467,8 +470,7 @@ TEST(SharingPlanTest, FromADeadPluginTheLongestFirst) {
           {1003, "tick", "stays 3 silent, compile 3"}});
 }
 
-/// Three jobs, of which the third waits for its turn, and open() doesn't
-/// return.
+/// Three jobs, the third not prepared yet, and open() doesn't return.
 History opening(Options O) {
   O.Cores = 2;
   O.MinPrepared = O.MaxPrepared = 2;
@@ -517,7 +519,7 @@ TEST(SharingPlanTest, NotWithoutFallbackOrWhereTheUserWantsNone) {
 // Stragglers
 //===----------------------------------------------------------------------===//
 
-/// Five jobs of a second: four end after one, the last runs on.
+/// Five jobs of a second. Four end after one second, and the last continues.
 History straggling(Options O, bool HasSideFiles = false) {
   History H(O, jobs(5, 1, HasSideFiles));
   H.play({{0, "start", "prepare 1, prepare 2, prepare 3, prepare 4, prepare 5"},
@@ -550,7 +552,7 @@ History straggling(Options O, bool HasSideFiles = false) {
   return H;
 }
 
-/// Nothing runs here.
+/// No local jobs.
 Options remoteOnly() {
   Options O = shared();
   O.LocalJobs = 0;
@@ -647,7 +649,7 @@ TEST(SharingPlanTest, TheFirstFailsAndTheDuplicateGoesOn) {
           {2062, "accepted 6", ""},
           {2062, "running 6 w1", ""},
           {2063, "failed 5 infrastructure", ""},
-          // It is slow as well: its own worker is the one to avoid.
+          // The duplicate is slow as well. The next one avoids its worker.
           {4200, "tick", "again 7 duplicate avoid w1"}});
 }
 
@@ -672,7 +674,7 @@ TEST(SharingPlanTest, ADuplicateCountsAgainstTheMemory) {
           {3, "accepted 1", ""},
           {4, "running 1 w1", ""},
           {5, "load 2 1", ""},
-          // It would wait for memory, which the first one has.
+          // The duplicate would wait for the memory of the first attempt.
           {2100, "tick", ""},
           {2102, "failed 1 infrastructure", "again 2 retry"}});
 }
@@ -700,7 +702,7 @@ TEST(SharingPlanTest, AStragglerIsCompiledHereIfThePluginHasNoRoom) {
 }
 
 TEST(SharingPlanTest, TheOnlyOneThatThePluginTook) {
-  // What is expected of it was measured here.
+  // The expected time was measured locally.
   Options O = shared();
   O.LocalJobs = 2;
   History H(O, jobs(5, 1));
@@ -833,10 +835,10 @@ TEST(SharingPlanTest, ADuplicateThatIsStuckAsWell) {
 // A link that is late
 //===----------------------------------------------------------------------===//
 
-/// Two jobs of a second: alone, this machine makes both in one. The plugin has
-/// begun to send them, and that is all.
+/// Two jobs of a second, which this machine alone compiles in one. The plugin
+/// has begun to send them, and does nothing more.
 History late(Options O, bool HasSideFiles = false) {
-  O.SlowFactor = 4; // don't take it for silent before
+  O.SlowFactor = 4; // or the plugin would count as silent before
   History H = silent(O, HasSideFiles);
   H.play({{20, "sending 1 w1", ""},
           {21, "sending 2 w2", ""},
@@ -869,7 +871,7 @@ TEST(SharingPlanTest, ButNotBeforeTheirTime) {
   Options O = shared();
   O.DuplicatePercent = 0;
   History H = late(O);
-  // The plugin turns out to be slow, so this one may be on its way.
+  // The plugin turns out to be slow, so job 2 gets more time.
   H.play({{2950, "running 2 w2", ""},
           {2960, "good 1 w1", "won 1, deliver 1"},
           {3100, "tick", ""},
@@ -919,7 +921,8 @@ TEST(SharingPlanTest, AJobThatDoesNotBeginWhileSlotsAreIdle) {
 }
 
 TEST(SharingPlanTest, AJobThatIsNeverSentToItsEnd) {
-  // All slots are taken, also by this one. One that waits waits for them.
+  // All slots are taken, one of them by the job itself. Only a queued job would
+  // have to wait for a slot.
   Options O = shared();
   O.MinMeasured = 0;
   O.LateExtra = 1h;
@@ -941,7 +944,7 @@ TEST(SharingPlanTest, AJobThatIsNeverSentToItsEnd) {
 }
 
 TEST(SharingPlanTest, AllThatASlowWorkerHas) {
-  // Two of w9 have taken too long; a third has run for half a second.
+  // Two jobs of w9 have taken too long. A third has run for half a second.
   Options O = remoteOnly();
   O.DuplicatePercent = 100;
   O.MinMeasured = 1;
@@ -1006,7 +1009,7 @@ TEST(SharingPlanTest, LongIsHalfOfWhatASlotStillHasToDo) {
           {2, "opened", "load, offer 1"},
           {3, "accepted 1", ""},
           {4, "load 2 2", ""}});
-  EXPECT_EQ(H.P.longFrom(), 0.5); // two slots, and four cores here
+  EXPECT_EQ(H.P.longFrom(), 0.5); // two slots, and four local cores
   H.play({{5, "good 1", "won 1, deliver 1"}});
   EXPECT_DOUBLE_EQ(H.P.longFrom(), 4 / 12.0);
 }

@@ -1,4 +1,4 @@
-//===- ProgressTest.cpp - The line that tells how far the link is ---------===//
+//===- ProgressTest.cpp - The progress line of a link ---------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A terminal and a clock that the test moves.
+/// Tests with a terminal and a clock that they control.
 class ProgressTest : public testing::Test {
 protected:
   Progress make(StringRef Format, size_t Total = 4, double Work = 100) {
@@ -24,9 +24,8 @@ protected:
                      [&] { return Columns; }, [&] { return Now; },
                      [&] { return IsShared; }});
   }
-  /// What a status is after three of four jobs have begun and two have ended,
-  /// the first after 10 s and the second after 20, with 25 and 15 % of the
-  /// work.
+  /// Returns the status after three of four jobs began and two ended: the first
+  /// after 10 s with 25 % of the work, the second after 20 s with 15 %.
   std::string status(StringRef Format) {
     Columns = std::nullopt;
     Progress P = make(Format);
@@ -181,7 +180,7 @@ TEST_F(ProgressTest, WidthIsAskedForEachTime) {
 }
 
 //===----------------------------------------------------------------------===//
-// When it is shown
+// When the line is shown
 //===----------------------------------------------------------------------===//
 
 TEST_F(ProgressTest, StartsAndEndsOnATerminal) {
@@ -192,7 +191,7 @@ TEST_F(ProgressTest, StartsAndEndsOnATerminal) {
   Now += 1s;
   P.started("b.o", "", true);
   Now += 1s;
-  P.started("b.o", "node1", false); // is still one
+  P.started("b.o", "node1", false); // still one job
   EXPECT_EQ(Lines, (std::vector<std::string>{"[0/4] codegen a.o on node3",
                                              "[1/4] codegen a.o on node4",
                                              "[1/4] codegen b.o",
@@ -210,7 +209,7 @@ TEST_F(ProgressTest, OneLineForEachJobElsewhere) {
   P.started("b.o", "n", true);
   P.finished("b.o", "n", 1, true);
   P.finished("a.o", "n", 1, true);
-  P.finished("c.o", "", 1, false); // a cache has it
+  P.finished("c.o", "", 1, false); // from the cache
   P.clear();
   EXPECT_EQ(Lines, (std::vector<std::string>{"[1/4] codegen b.o on n",
                                              "[2/4] codegen a.o on n",
@@ -257,7 +256,7 @@ TEST_F(ProgressTest, TimesDoNotGoStale) {
     P.showDue();
     EXPECT_EQ(Lines.back(), "00:0" + std::to_string(I) + " codegen a");
   }
-  Columns = std::nullopt; // lines stay
+  Columns = std::nullopt; // no terminal: lines stay
   Now += 1s;
   P.finished("a", "", 1, true);
   EXPECT_EQ(P.due(), Progress::TimePoint::max());

@@ -1,4 +1,4 @@
-//===- ReportTest.cpp - What a link did, as a file ------------------------===//
+//===- ReportTest.cpp - The report of a link as a file --------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -64,7 +64,7 @@ std::string htmlOf(const Timeline &T) {
   return Text;
 }
 
-/// What stands in the page's element for the data.
+/// Returns the contents of the page's element for the data.
 StringRef dataOf(StringRef Page) {
   constexpr StringLiteral Begin =
       "<script type=\"application/json\" id=\"data\">";
@@ -105,7 +105,7 @@ TEST(Report, Data) {
   const json::Object &A = *Job.getArray("attempts")->front().getAsObject();
   EXPECT_EQ(A.getString("outcome"), "ok");
   EXPECT_EQ(A.getArray("phases")->size(), 2u);
-  // A time of day that can be read again.
+  // The time of day has this format.
   EXPECT_EQ(Link.getString("date")->size(), strlen("2026-01-31T12:00:00Z"));
 }
 
@@ -128,7 +128,7 @@ TEST(Report, NumbersOfThePlugin) {
   Is(1, "sent", "bytes", INT64_MAX);
   Is(2, "queued", "seconds", 1.5);
   Is(3, "other", "count", 1);
-  // Of an attempt, only where there are any.
+  // Only attempts with numbers have this field.
   EXPECT_EQ(jsonOf(T).find("numbers", jsonOf(T).find("\"jobs\":[")),
             std::string::npos);
 }
@@ -145,7 +145,7 @@ TEST(Report, ThePageHasTheSameData) {
   EXPECT_TRUE(StringRef(Page).starts_with("<!DOCTYPE html>"));
   EXPECT_TRUE(StringRef(Page).rtrim().ends_with("</html>"));
   EXPECT_EQ(dataOf(Page), jsonOf(T));
-  // Nothing that a browser would have to fetch.
+  // The page has nothing that a browser would fetch.
   for (StringRef Part :
        {"http://", "https://", "src=", "href=", "@import", "url(", "fetch(",
         "/*data*/", "/*style*/", "/*script*/"})
@@ -163,7 +163,7 @@ TEST(Report, HostileNames) {
     StringRef Data = dataOf(Page);
     EXPECT_FALSE(Data.contains('<')) << Name.str();
     EXPECT_EQ(nameIn(parse(Data)), Name);
-    // The page around it is the same, whatever is in it.
+    // The rest of the page doesn't depend on the data.
     EXPECT_EQ(Page.size() - Data.size(),
               htmlOf(recordOf("m.o")).size() -
                   dataOf(htmlOf(recordOf("m.o"))).size());

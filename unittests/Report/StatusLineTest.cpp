@@ -1,4 +1,4 @@
-//===- StatusLineTest.cpp - LLD's messages and a line that moves ----------===//
+//===- StatusLineTest.cpp - LLD's messages and the progress line ----------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

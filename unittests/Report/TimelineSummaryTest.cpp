@@ -1,4 +1,4 @@
-//===- TimelineSummaryTest.cpp - What a link's record means ---------------===//
+//===- TimelineSummaryTest.cpp - Summaries of a link's timeline -----------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,8 +17,8 @@ using Source = JobRecord::Source;
 
 namespace {
 
-/// A job that was prepared from 0 to 1, offered then, run on \p Worker from
-/// \p Begin to \p End, and delivered at once.
+/// A job that was prepared from 0 to 1, offered at once, ran on \p Worker from
+/// \p Begin to \p End, and was delivered at once.
 JobRecord job(StringRef Worker, double Begin, double End) {
   JobRecord J;
   J.From = Source::Worker;
@@ -49,7 +49,7 @@ std::string show(ArrayRef<Span> Spans) {
   return Text;
 }
 
-/// As phase:job, and checks that there are no gaps.
+/// Returns the waits as phase:job, and checks that there are no gaps.
 std::string show(ArrayRef<WaitSummary> Waits, double From, double To) {
   std::string Text;
   for (const WaitSummary &W : Waits) {
@@ -89,7 +89,7 @@ TEST(TimelineSummary, WithoutStatesItRunsFromItsAcceptance) {
   A.Offered = A.Accepted = 2;
   A.Done = 9;
   EXPECT_EQ(runSeconds(A), 7);
-  // One that was taken back only waited.
+  // An attempt that was taken back only waited.
   A.TheOutcome = Outcome::Cancelled;
   EXPECT_EQ(runSeconds(A), 0);
   ASSERT_EQ(spans(A).size(), 1u);
@@ -192,8 +192,8 @@ TEST(TimelineSummary, Sums) {
     J.ShardBytes = 1;
     J.ObjectBytes = 5;
   }
-  // One failed once, one was started twice and the second was faster, and one
-  // is the cache's.
+  // One job failed once, one had a duplicate that was faster, and one came from
+  // the cache.
   AttemptRecord Good = Jobs[0].Attempts[0], Bad = Good;
   Bad.TheOutcome = Outcome::Infrastructure;
   Good.TheKind = Kind::Retry;
@@ -223,7 +223,7 @@ TEST(TimelineSummary, TheBoundIsTheLongestJobOrAllWork) {
   std::vector<JobRecord> Jobs = {job("a", 1, 4), job("a", 1, 2),
                                  job("a", 2, 3)};
   EXPECT_EQ(summaryOf(Jobs, 5, {{0, 8, 8, 0, 1}}).Bound, 2 + 3);
-  // Of slots, what was told counts, or what was seen if that is more.
+  // The larger of the reported and the observed number of slots counts.
   EXPECT_EQ(summaryOf(Jobs, 5, {{0, 1, 1, 0, 1}}).Slots, 2u);
   EXPECT_EQ(summaryOf(Jobs, 5).Slots, 2u);
   Jobs.push_back(job("a", 4, 9));
@@ -262,7 +262,7 @@ TEST(TimelineSummary, TheWayOfOneJob) {
 }
 
 TEST(TimelineSummary, AJobThatWaitedForASlot) {
-  // 2 and 0 had the slot that 1 waited for; 3 was somewhere else.
+  // Jobs 2 and 0 had the slot that job 1 waited for. Job 3 ran on another host.
   Summary S = summaryOf(
       {job("a", 3, 6), job("a", 6.5, 9), job("a", 1, 3), job("b", 1, 8)}, 9);
   EXPECT_EQ(show(S.Waits, -2, 9),
@@ -270,8 +270,8 @@ TEST(TimelineSummary, AJobThatWaitedForASlot) {
 }
 
 TEST(TimelineSummary, ASlotOfTheSameHostWillDo) {
-  // The end of 0 was told a moment after the begin of 2, which so has a lane of
-  // its own.
+  // The end of job 0 was reported just after the begin of job 2, so job 2 has
+  // its own lane.
   std::vector<JobRecord> Jobs = {job("a", 1, 4.01), job("a", 1, 8),
                                  job("a", 4, 9), job("a", 1, 3.99)};
   Summary S = summaryOf(Jobs, 9);
@@ -343,7 +343,7 @@ TEST(TimelineSummary, AJobThatWasNeverPrepared) {
 }
 
 TEST(TimelineSummary, TheWayEndsWhateverTheTimesAre) {
-  // All at the same moment, and in a circle of equal ends.
+  // Many equal times, so that ends form a cycle.
   std::vector<JobRecord> Jobs;
   for (unsigned I = 0; I != 50; ++I)
     Jobs.push_back(job("a", I % 3, I % 7));
@@ -359,7 +359,7 @@ TEST(TimelineSummary, TheWayEndsWhateverTheTimesAre) {
 //===----------------------------------------------------------------------===//
 
 TEST(TimelineSummary, TwoRounds) {
-  // The first ends at 8, and the second begins at 9.
+  // The first round ends at 8, and the second begins at 9.
   Timeline First({job("a", 1, 4), job("a", 4, 7)}, {}, /*ThinLink=*/2, 8);
   Timeline Both({job("a", 1, 3), job("b", 2, 6)}, {{1, 2, 2, 0, 2}},
                 /*ThinLink=*/0, 7);
@@ -379,11 +379,11 @@ TEST(TimelineSummary, TwoRounds) {
   EXPECT_EQ(Both.end(), 16);
 
   Summary S = summarize(Both);
-  // Nothing of the second waited for a slot that the first had.
+  // No job of the second round waited for a slot of the first.
   EXPECT_EQ(show(S.Waits, -2, 16),
             "thin link prepare:0 run:0 run:1 close merge prepare:3 queue:3 "
             "run:3 close ");
-  // Each on the two slots: 6 seconds of work, longest 3; 6, longest 4.
+  // 6 s of work on two slots in both rounds; the longest jobs take 3 s and 4 s.
   EXPECT_EQ(S.Slots, 2u);
   EXPECT_EQ(S.Bound, 2 + 3 + 4);
 }

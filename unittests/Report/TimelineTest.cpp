@@ -1,4 +1,4 @@
-//===- TimelineTest.cpp - What became of a link's jobs, and when ----------===//
+//===- TimelineTest.cpp - The timeline of a link's jobs -------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -25,13 +25,13 @@ namespace {
 class TimelineTest : public PluginLinkTest {
 protected:
   TimelineTest() {
-    // The record of the link is kept for the trace.
+    // Time traces make the linker keep the timeline.
     TheLink.Configure = [](lto::Config &C) { C.TimeTraceEnabled = true; };
     TheLink.TheLinker.Opts.LocalJobs = 0;
     setTimeout(60);
   }
 
-  /// Links, and looks at what holds for each record.
+  /// Links, and checks what every timeline must fulfill.
   void linkAndRecord() {
     link();
     ASSERT_EQ(TheLink.TheLinker.Timelines.size(), 1u);
@@ -74,8 +74,7 @@ protected:
   }
 };
 
-/// What a plugin counts is cleaned, bounded, and with the attempt that it is
-/// of.
+/// Numbers of a plugin are cleaned, limited, and stored with their attempt.
 TEST_F(TimelineTest, NumbersOfThePlugin) {
   const dtlto_numbers *Numbers = nullptr;
   dtlto_host_context *Context = nullptr;
@@ -160,7 +159,7 @@ TEST_F(TimelineTest, AJobOnAWorker) {
     EXPECT_EQ(J.WhyHere, "");
     EXPECT_EQ(J.ObjectBytes, Want.Objects[J.Name].size());
     EXPECT_GT(J.ShardBytes, 0u);
-    // Slim imports are smaller, and each module but one imports from the next.
+    // Slim imports are smaller. All modules but one import from the next.
     if (J.ImportBytes) {
       ++NumImporting;
       EXPECT_GT(J.WholeImportBytes, J.ImportBytes);
@@ -223,7 +222,7 @@ TEST_F(TimelineTest, APluginThatTriesAgainByItself) {
     for (const char *Worker : {"n1", "n2", "n3"}) {
       Plugin.state(J.Id, DTLTO_STATE_SENDING, Worker);
       Plugin.state(J.Id, DTLTO_STATE_RUNNING, Worker);
-      // In words, and without.
+      // The plugin may report the next try by a state, or just by a new worker.
       if (IsLast)
         break;
       if (Worker == StringRef("n1"))
@@ -292,7 +291,7 @@ TEST_F(TimelineTest, ACompilerErrorFailsTheLink) {
   EXPECT_NE(Have.Error, "");
   const JobRecord &J = job("m0.o");
   EXPECT_EQ(J.From, Source::None);
-  // It was confirmed before the module was blamed.
+  // A second attempt confirmed the error.
   ASSERT_EQ(J.Attempts.size(), 2u);
   for (const auto &A : J.Attempts) {
     EXPECT_EQ(A.TheOutcome, Outcome::Compiler);
@@ -388,7 +387,7 @@ protected:
     Offer.AKind = K;
     step({Offer});
   }
-  /// An object from worker 2, or of the linker's own.
+  /// Attempt \p A ends, at worker 2 or in the linker.
   void ends(PlanEvent::Kind What, plan::JobId J, plan::AttemptId A) {
     PlanEvent E{What};
     E.Job = J;
@@ -430,7 +429,7 @@ TEST_F(StepsTest, WhatGoesOnEndsWithTheLink) {
   EXPECT_EQ(T.jobs()[0].Attempts[0].Done, T.end());
 }
 
-// The plugin's attempt goes on when the one here is done, or the other way.
+// The slower attempt may be the plugin's or the linker's.
 TEST_F(StepsTest, OfTwoAttemptsOneIsCancelled) {
   offer(0, 1);
   offer(0, 2, Kind::Duplicate);

@@ -1,4 +1,4 @@
-//===- TraceEventsTest.cpp - A link's record in a time trace --------------===//
+//===- TraceEventsTest.cpp - A link's timeline in a time trace ------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -39,7 +39,7 @@ JobRecord job(StringRef Name, bool RanHere = false) {
   return J;
 }
 
-/// What the profiler itself writes.
+/// Returns the profiler's own output.
 std::string traceOfProfiler() {
   timeTraceProfilerInitialize(0, "test");
   timeTraceProfilerBegin("ours", StringRef("its detail"));
@@ -60,8 +60,8 @@ json::Array eventsOf(StringRef Text) {
   return *V->getAsObject()->getArray("traceEvents");
 }
 
-/// The spans of category dtlto: name and detail, and those of each track don't
-/// overlap.
+/// Returns name and detail of the spans of category dtlto. Checks that spans of
+/// a track don't overlap.
 std::vector<std::string> spansOf(const json::Array &Events) {
   std::vector<std::string> Spans;
   std::map<int64_t, std::map<int64_t, int64_t>> Tracks;

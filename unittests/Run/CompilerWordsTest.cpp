@@ -1,4 +1,4 @@
-//===- CompilerWordsTest.cpp - What compilers elsewhere say ---------------===//
+//===- CompilerWordsTest.cpp - Messages of remote compilers ---------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,7 +11,7 @@
 using namespace llvm;
 using namespace dtlto;
 
-/// One text of all, each with a letter for its kind.
+/// Returns all words as one text, with a letter for the kind of each.
 static std::string all(const CompilerWords &Words) {
   std::string Text;
   for (const std::string &Error : Words.Errors)

@@ -1,4 +1,4 @@
-//===- CostFileTest.cpp - Times of modules, in a file ---------------------===//
+//===- CostFileTest.cpp - The file with the costs of modules --------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -39,7 +39,7 @@ static const Entries Some = {
     {~uint64_t(0), MaxCostBytes, MaxCostMicroseconds, MaxCostBytes / 1024},
     {~uint64_t(1), 77, 88, 99}};
 
-/// Entries, or why there are none.
+/// Parses \p Text into \p Result. Returns the error, if any.
 static std::string parse(StringRef Text, Entries *Result = nullptr) {
   Expected<Entries> E = parseCosts(Text);
   if (!E)
@@ -49,7 +49,7 @@ static std::string parse(StringRef Text, Entries *Result = nullptr) {
   return "";
 }
 
-/// A file with a \p Body of any kind, whose checksum is right.
+/// Returns a file with any \p Body and a valid checksum.
 static std::string withBody(StringRef Body) {
   std::string Sum = utohexstr(xxh3_64bits(Body), /*LowerCase=*/true);
   return "dtlto-costs 1 " + std::string(16 - Sum.size(), '0') + Sum + "\n" +
@@ -59,7 +59,7 @@ static std::string withBody(StringRef Body) {
 static void append(std::vector<CostEntry> &To, CostEntry E) { To.push_back(E); }
 
 //===----------------------------------------------------------------------===//
-// Bytes
+// The format
 //===----------------------------------------------------------------------===//
 
 TEST(CostFile, RoundTrip) {
@@ -176,7 +176,7 @@ namespace {
 
 class CostFileOnDisk : public testing::Test {
 protected:
-  /// Why it can't be read; empty if it can.
+  /// Returns why the file can't be read; empty if it can.
   std::string readError() {
     Expected<Entries> E = readCostFile(Path);
     if (E)
@@ -266,7 +266,7 @@ TEST_F(CostFileOnDisk, APipeInItsPlace) {
   EXPECT_EQ(readError(), "it is not a file");
   EXPECT_EQ(updateError(Some[0]), "it is not a file");
   expectNothingLeft({"costs"});
-  unlink(Path.c_str()); // LLVM wouldn't
+  unlink(Path.c_str()); // LLVM wouldn't remove a pipe
 }
 
 TEST_F(CostFileOnDisk, ALinkIsReplacedAndItsTargetKept) {
@@ -297,7 +297,7 @@ TEST_F(CostFileOnDisk, ALinkInTheLocksPlace) {
 
 TEST_F(CostFileOnDisk, UnwritableFolders) {
   Folder.write("file", "");
-  // These hold for root as well.
+  // Even root can't write to these.
   for (const std::string &P :
        {Folder.path("file/costs"), std::string("/proc/self/costs"),
         std::string("/proc/dtlto/costs")}) {
@@ -326,7 +326,7 @@ TEST_F(CostFileOnDisk, ALockThatIsHeldIsNotWaitedForLong) {
   ASSERT_GE(FD, 0);
   ASSERT_EQ(flock(FD, LOCK_EX | LOCK_NB), 0);
   EXPECT_EQ(updateError(Some[1]), "another link holds '" + Path + ".lock'");
-  // Reading needs none.
+  // Reading needs no lock.
   EXPECT_EQ(readError(), "");
   EXPECT_EQ(Read, Entries{Some[0]});
   close(FD);
@@ -336,7 +336,7 @@ TEST_F(CostFileOnDisk, ALockThatIsHeldIsNotWaitedForLong) {
 TEST_F(CostFileOnDisk, ALockEndsWithItsProcess) {
   pid_t Child = fork();
   if (Child == 0) {
-    // Killed in the middle of an update.
+    // The process is killed during an update.
     consumeError(updateCostFile(Path, [](Entries &) { raise(SIGKILL); }));
     _exit(0);
   }
@@ -358,7 +358,7 @@ TEST_F(CostFileOnDisk, ItsTimesDontMatter) {
   }
 }
 
-/// Appends until it succeeds: a busy machine may hold a lock for long.
+/// Appends until it succeeds, because a busy machine may hold a lock for long.
 static bool appendAtLast(const std::string &Path, CostEntry E) {
   for (unsigned I = 0; I != 200; ++I) {
     Error Failed = updateCostFile(Path, [&](Entries &All) { append(All, E); });
@@ -378,7 +378,7 @@ TEST_F(CostFileOnDisk, ManyProcessesLoseNothing) {
   });
   EXPECT_EQ(readError(), "");
   EXPECT_EQ(Read.size(),
-            100u); // no key is there twice, or it could not be read
+            100u); // all keys, and none twice
   expectNothingLeft({"costs", "costs.lock"});
 }
 
@@ -386,7 +386,7 @@ TEST_F(CostFileOnDisk, ManyThreadsLoseNothing) {
   std::atomic<unsigned> Failed{0}, Unreadable{0};
   std::atomic<bool> Done{false};
   std::thread Reader([&] {
-    while (!Done) // sees whole files only
+    while (!Done) // the file is complete at any time
       if (Expected<Entries> E = readCostFile(Path); !E) {
         consumeError(E.takeError());
         ++Unreadable;

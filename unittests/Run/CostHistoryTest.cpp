@@ -1,4 +1,4 @@
-//===- CostHistoryTest.cpp - How long modules took in earlier links -------===//
+//===- CostHistoryTest.cpp - Costs of modules in earlier links ------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -28,7 +28,7 @@ namespace {
 
 class CostHistoryTest : public testing::Test {
 protected:
-  // 100,000 entries take a sanitizer on a busy machine more than a second.
+  // With sanitizers on a busy machine, 100,000 entries take more than a second.
   CostHistoryTest() {
     FileLimits.First = FileLimits.Next = std::chrono::minutes(1);
   }
@@ -36,7 +36,7 @@ protected:
 
   std::unique_ptr<CostHistory> load() { return CostHistory::load(Path, &Note); }
 
-  /// A link whose one module took \p Seconds.
+  /// Records a link whose only module took \p Seconds.
   void link(StringRef Key, uint64_t Bytes, double Seconds,
             uint64_t Memory = 0) {
     std::unique_ptr<CostHistory> H = load();
@@ -139,7 +139,7 @@ TEST_F(CostHistoryTest, GrowsWithTheModule) {
   link("a", 1000, 3);
   expectLearnt("a", 2000, 6);
   expectLearnt("a", 500, 1.5);
-  // It is another module then.
+  // With such a size, it is another module.
   EXPECT_FALSE(knows("a", 9000));
   EXPECT_FALSE(knows("a", 100));
 }
@@ -150,17 +150,17 @@ TEST_F(CostHistoryTest, Memory) {
   };
   uint64_t Guess = Memory(1000);
   EXPECT_GT(Memory(2000), Guess);
-  // The rest of a part's module is not compiled.
+  // The rest of the part's module isn't compiled.
   EXPECT_GT(Memory(1000, 1000), Guess);
   EXPECT_LT(Memory(1000, 1000), Memory(2000));
   EXPECT_GT(Memory(UINT64_MAX, UINT64_MAX), Memory(1 << 30));
 
   link("a", 1000, 1, 50 << 20);
   EXPECT_EQ(Memory(1000), 50u << 20);
-  EXPECT_EQ(Memory(1000, 1000), 50u << 20); // that was measured, too
+  EXPECT_EQ(Memory(1000, 1000), 50u << 20); // the whole was measured
   EXPECT_EQ(Memory(2000), 100u << 20);
   EXPECT_EQ(load()->estimate("b", 1000).Memory, Guess);
-  // A link that can't measure it keeps what is known.
+  // A link without a measurement keeps the old one.
   link("a", 2000, 1);
   EXPECT_EQ(Memory(2000), 100u << 20);
   link("a", 2000, 1, 70 << 20);
@@ -174,7 +174,7 @@ TEST_F(CostHistoryTest, UnknownModulesCompareWithKnownOnes) {
   std::unique_ptr<CostHistory> H = load();
   for (unsigned I = 0; I != 20; ++I)
     H->record("m" + utostr(I), 1000, 4);
-  // A few that are far out, though large, don't matter.
+  // A few outliers don't matter, even if they are large.
   H->record("stuck", 5000, 100000);
   H->record("stub", 4000, 0);
   EXPECT_EQ(H->save(), "");
@@ -186,7 +186,7 @@ TEST_F(CostHistoryTest, UnknownModulesCompareWithKnownOnes) {
 TEST_F(CostHistoryTest, SmallModulesDontTellTheRateOfLargeOnes) {
   std::unique_ptr<CostHistory> H = load();
   for (unsigned I = 0; I != 20; ++I)
-    H->record("small" + utostr(I), 10, 1); // what any module takes
+    H->record("small" + utostr(I), 10, 1); // the minimum for any module
   H->record("large", 100000, 10);
   EXPECT_EQ(H->save(), "");
   EXPECT_NEAR(load()->estimate("new", 50000).Seconds, 5, 1e-6);
@@ -198,10 +198,10 @@ TEST_F(CostHistoryTest, OneSlowLinkCountsForHalf) {
   expectLearnt("a", 1000, 4);
   link("a", 1000, 4);
   expectLearnt("a", 1000, 4);
-  // The old time is that of the old size.
+  // The old time is scaled to the new size.
   link("a", 2000, 4);
   expectLearnt("a", 2000, 6);
-  // A time of something else isn't mixed in.
+  // The time of a different module isn't averaged.
   link("a", 50000, 3);
   expectLearnt("a", 50000, 3);
 }
@@ -217,7 +217,7 @@ TEST_F(CostHistoryTest, DoesNotChangeWhileALinkRuns) {
   EXPECT_NEAR(H->estimate("a", 1000).Seconds, 4, 1e-6);
   EXPECT_TRUE(H->estimate("b", 1000).Learnt);
   EXPECT_EQ(H->size(), 2u);
-  // What was saved doesn't count twice.
+  // Saving again doesn't count the times twice.
   EXPECT_EQ(H->save(), "");
   expectLearnt("a", 1000, 4);
 }
@@ -339,7 +339,7 @@ TEST_F(CostHistoryTest, NotesWhatItCantWrite) {
   H->record("a", 1000, 1);
   EXPECT_EQ(H->save(),
             "cost history '" + Path + "' wasn't written: it is not a file");
-  // It may be tried again.
+  // Saving can be retried.
   EXPECT_FALSE(sys::fs::remove(Path));
   EXPECT_EQ(H->save(), "");
   expectLearnt("a", 1000, 1);
@@ -378,7 +378,7 @@ TEST_F(CostHistoryTest, KeepsThoseThatWereUsedLast) {
   EXPECT_EQ(H->size(), MaxCostEntries);
   auto knows = [&](StringRef Key) { return H->estimate(Key, 1000).Learnt; };
   EXPECT_TRUE(knows("x") && knows("y") && knows("z"));
-  EXPECT_TRUE(knows(key(MaxCostEntries - 1))); // was asked for
+  EXPECT_TRUE(knows(key(MaxCostEntries - 1))); // requested, so kept
   EXPECT_FALSE(knows(key(MaxCostEntries - 2)));
   EXPECT_FALSE(knows(key(MaxCostEntries - 4)));
   EXPECT_TRUE(knows(key(MaxCostEntries - 5)));
@@ -394,7 +394,7 @@ TEST_F(CostHistoryTest, MoreThanFit) {
 }
 
 //===----------------------------------------------------------------------===//
-// At once
+// Concurrent links
 //===----------------------------------------------------------------------===//
 
 TEST_F(CostHistoryTest, RecordsFromManyThreads) {
@@ -423,7 +423,7 @@ TEST_F(CostHistoryTest, LinksAtOnce) {
       std::unique_ptr<CostHistory> H = CostHistory::load(Path);
       H->record(utostr(P) + "/" + utostr(I), 1000, P);
       H->record("common", 1000, 1);
-      // A busy machine may hold a lock for long.
+      // On a busy machine, another process may hold the lock for long.
       unsigned Tries = 0;
       while (!H->save().empty() && ++Tries != 200) {
       }

@@ -1,4 +1,4 @@
-//===- CostObserverTest.cpp - Steps teach the cost history ----------------===//
+//===- CostObserverTest.cpp - Steps update the cost history ---------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,7 +20,7 @@ namespace {
 
 class CostObserverTest : public testing::Test {
 protected:
-  /// Attempts have the numbers of their jobs.
+  /// Each attempt has the number of its job.
   void step(plan::Time Now, PlanEvent E) {
     Step S;
     S.Now = Now;
@@ -43,7 +43,7 @@ protected:
     step(Now, E);
   }
 
-  /// What the next link knows of the modules, nothing if they are new to it.
+  /// Returns the times that the next link finds, if any.
   std::vector<std::optional<double>> learnt() {
     EXPECT_EQ(Costs->save(), "");
     auto Next = CostHistory::load(Folder.path("costs"));
@@ -66,20 +66,20 @@ protected:
 using plan::PluginState;
 
 TEST_F(CostObserverTest, AtThePlugins) {
-  // Waiting and sending don't count, nor does receiving.
+  // Waiting, sending and receiving don't count.
   state(1s, 0, PluginState::Queued);
   state(2s, 0, PluginState::Sending);
   state(5s, 0, PluginState::Running);
-  state(6s, 0, PluginState::Running); // on another worker: still the same
+  state(6s, 0, PluginState::Running); // another worker: no new begin
   state(9s, 0, PluginState::Receiving);
   ends(20s, 0, PlanEvent::Succeeded);
-  // It doesn't tell of receiving.
+  // No state `receiving`.
   state(3s, 1, PluginState::Running);
   ends(5s, 1, PlanEvent::Succeeded);
-  // Nor of running.
+  // No state `running` either.
   state(3s, 2, PluginState::Sending);
   ends(5s, 2, PlanEvent::Succeeded);
-  // Fails.
+  // A failure.
   state(3s, 3, PluginState::Running);
   ends(5s, 3, PlanEvent::Failed);
   auto Times = learnt();
@@ -91,7 +91,7 @@ TEST_F(CostObserverTest, AtThePlugins) {
 }
 
 TEST_F(CostObserverTest, Here) {
-  // A thread's own time, however late it is told of.
+  // The time of the thread counts, not when it is reported.
   ends(50s, 0, PlanEvent::CompiledHere, false, 3);
   ends(60s, 1, PlanEvent::Succeeded, /*RanHere=*/true, 1.5);
   ends(60s, 2, PlanEvent::CompileHereFailed, false, 1);

@@ -1,4 +1,4 @@
-//===- HelperQueueTest.cpp - What helpers of a link do next ---------------===//
+//===- HelperQueueTest.cpp - The order of work for helper threads ---------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,7 +20,7 @@ protected:
     ++NumAdded;
   }
   using Jobs = std::vector<plan::JobId>;
-  /// Does all that was added.
+  /// Does everything that was added; returns the order.
   Jobs run() {
     Done.clear();
     for (; NumAdded; --NumAdded)

@@ -1,4 +1,4 @@
-//===- NoticesTest.cpp - What the user is told of a link ------------------===//
+//===- NoticesTest.cpp - Messages to the user about a link ----------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -34,14 +34,14 @@ protected:
     use(30);
   }
 
-  /// The link has \p N jobs.
+  /// Starts a link with \p N jobs.
   void use(unsigned N) {
     Run.emplace(N);
     TheNotices = std::make_unique<Notices>(*Run, L->Run);
   }
 
-  /// What an event led to. \p Why, \p Said and \p Errors are what the driver
-  /// knows of it.
+  /// Passes an event and the actions that follow from it. \p Why, \p Said and
+  /// \p Errors are the driver's information.
   void step(PlanEvent E, std::vector<Action> Actions, StringRef Why = "",
             StringRef Said = "", ArrayRef<std::string> Errors = {}) {
     Step S;
@@ -61,7 +61,7 @@ protected:
     return E;
   }
 
-  /// The plugin fails with job \p J, which is compiled here as attempt 100 + J.
+  /// The plugin's attempt at job \p J fails; the linker's has number 100 + J.
   void fallBack(plan::JobId J, Cause Failure, StringRef Why,
                 StringRef Said = "") {
     step(event(PlanEvent::Failed, J, Failure),
@@ -71,20 +71,20 @@ protected:
     step(event(PlanEvent::Tick), {action(Action::StaysHere, J, 100 + J, Why)},
          What);
   }
-  /// And that works.
+  /// The local compile of job \p J succeeds.
   void compiledHere(plan::JobId J) {
     step(
         event(PlanEvent::CompiledHere, J),
         {action(Action::Won, J, 100 + J), action(Action::Deliver, J, 100 + J)});
   }
-  /// The plugin's attempt with job \p J, which has the number of it, works.
+  /// The plugin's attempt at job \p J succeeds. It has the number of the job.
   void succeeds(plan::JobId J, StringRef Said = "",
                 AttemptKind Kind = AttemptKind::First) {
     Action Won = action(Action::Won, J, J);
     Won.AKind = Kind;
     step(event(PlanEvent::Succeeded, J), {Won}, "", Said);
   }
-  /// The plugin's failure with job \p J fails the link.
+  /// The plugin's failure of job \p J fails the link.
   void failLink(plan::JobId J, Cause Failure, StringRef Why) {
     Run->HasFailed = true;
     step(event(PlanEvent::Failed, J, Failure),
@@ -132,8 +132,8 @@ TEST_F(NoticesTest, NothingToTell) {
   EXPECT_TRUE(said("30 jobs, "));
 }
 
-/// An object that was refused: its worker is blamed once another compile makes
-/// another object, and not if it makes the same.
+/// The worker of a refused object is blamed if another compile leads to another
+/// object, but not if it leads to the same one.
 TEST_F(NoticesTest, ARefusedObject) {
   for (bool IsConfirmed : {false, true}) {
     Msg.clear();
@@ -237,7 +237,7 @@ TEST_F(NoticesTest, SecondTriesThatFailWithoutFallback) {
                      "that: killed by signal 9");
 }
 
-/// The linker is quicker: the failure is still told.
+/// If the linker is faster than the second try, the failure is still reported.
 TEST_F(NoticesTest, SecondTriesThatDoNotEnd) {
   for (Cause Why : {Cause::PluginSilent, Cause::TakenBack, Cause::Straggler,
                     Cause::Overdue}) {
@@ -257,14 +257,14 @@ TEST_F(NoticesTest, SecondTriesOfAPluginThatIsLost) {
   again(1, AttemptKind::Retry, "the connection broke");
   staysHere(1, Cause::PluginGone);
   compiledHere(1);
-  EXPECT_EQ(Msg.warnings(), Texts()); // but that of the loss
+  EXPECT_EQ(Msg.warnings(), Texts()); // the loss itself has a warning
 }
 
 TEST_F(NoticesTest, CompilerErrorsAreJudgedHere) {
   use(5);
   fallBack(1, Cause::Compiler, "the compiler failed on host:1",
            "clang: no\n  such thing\n\n");
-  // Nothing is known yet.
+  // The cause isn't known yet.
   EXPECT_EQ(Msg.warnings(), Texts());
   compiledHere(1);
   summarize();
@@ -282,7 +282,7 @@ TEST_F(NoticesTest, CompilerErrorsWithoutAWord) {
                      "said: nothing"));
 }
 
-/// Without fallback, another worker is asked.
+/// Without fallback, another worker compiles the module again.
 TEST_F(NoticesTest, CompilerErrorsAreJudgedElsewhere) {
   use(5);
   Action Again = action(Action::Prepare, 1, 201);
@@ -321,7 +321,7 @@ TEST_F(NoticesTest, CompilerErrorsWithoutFallback) {
 }
 
 TEST_F(NoticesTest, CompilerErrorsHere) {
-  // By way of the plugin, and not: the linker's own errors either way.
+  // With and without the plugin, only the compiler's errors are shown.
   step(event(PlanEvent::Failed, 1, Cause::CompilerHere),
        {action(Action::EndJob, 1, 1, Cause::CompilerHere)},
        "the compiler failed", "all words", Texts({"undefined opcode"}));
@@ -346,7 +346,7 @@ TEST_F(NoticesTest, ErrorsOfLLVMAreInItsOwnWords) {
 }
 
 TEST_F(NoticesTest, TimeLimits) {
-  // Time passes, and nothing else happens.
+  // Only time passes.
   staysHere(1, Cause::Timeout);
   compiledHere(1);
   summarize();
@@ -370,7 +370,7 @@ TEST_F(NoticesTest, MessagesOfTheCompilerAreShownOfTheResultThatIsUsed) {
   S.E = &E;
   S.Job = 1;
   S.Messages = Messages;
-  TheNotices->saw(S); // nobody waits for it
+  TheNotices->saw(S); // the result isn't used
   EXPECT_EQ(Msg.all(MessageLevel::Diagnostic), Texts());
   std::vector<Action> Won = {action(Action::Won, 1, 1)};
   S.Actions = Won;
@@ -403,7 +403,7 @@ TEST_F(NoticesTest, WhatElsewhereCannotBeTold) {
   EXPECT_EQ(Msg.warnings(), Texts());
 }
 
-/// Of two runs, the second says what the first didn't.
+/// In two rounds, the second reports only what is new.
 TEST_F(NoticesTest, WhatElsewhereCannotBeToldInTwoRounds) {
   RunContext::RoundNotes First;
   auto Round = [&](unsigned Number, ArrayRef<StringRef> Reasons) {
@@ -429,7 +429,7 @@ TEST_F(NoticesTest, WhatElsewhereCannotBeToldInTwoRounds) {
 }
 
 //===----------------------------------------------------------------------===//
-// Many that fail
+// Many failures
 //===----------------------------------------------------------------------===//
 
 TEST_F(NoticesTest, TheSameOverAndOverTellsNobodyMore) {
@@ -468,7 +468,7 @@ TEST_F(NoticesTest, OtherReasonsAreToldUpToALimit) {
 }
 
 TEST_F(NoticesTest, WhatCompilersSaidIsWhatTheyHaveInCommon) {
-  // The reason is the same with all, and is no news with any.
+  // All have the same reason, but different messages of the compiler.
   for (plan::JobId J = 0; J != 5; ++J) {
     fallBack(J, Cause::Compiler, "the compiler failed",
              std::string(1 + J, 'a'));
@@ -478,7 +478,7 @@ TEST_F(NoticesTest, WhatCompilersSaidIsWhatTheyHaveInCommon) {
 }
 
 //===----------------------------------------------------------------------===//
-// A plugin that is lost
+// A plugin that fails
 //===----------------------------------------------------------------------===//
 
 TEST_F(NoticesTest, TheRestIsCompiledHere) {
@@ -492,7 +492,7 @@ TEST_F(NoticesTest, TheRestIsCompiledHere) {
   for (plan::JobId J : {28, 29})
     compiledHere(J);
   summarize();
-  // One for all jobs, those in the plugin's hands included.
+  // One warning for all jobs, including those that the plugin holds.
   EXPECT_EQ(Msg.warnings(),
             Texts({"plugin 'fake': no host is left; compiling the remaining "
                    "modules here",
@@ -526,7 +526,7 @@ TEST_F(NoticesTest, NothingRemainsOfJobsThatHaveObjectsOrFailed) {
        {action(Action::EndJob, 0, 0, Cause::Cached)});
   step(event(PlanEvent::PrepareFailed, 1),
        {action(Action::EndJob, 1, 1, Cause::PrepareFailed)}, "no file");
-  succeeds(2); // and isn't delivered yet
+  succeeds(2); // not delivered yet
   step(event(PlanEvent::PluginFailed),
        {action(Action::DropPlugin, 0, 0, Cause::PluginFailed)},
        "a second result");
@@ -559,7 +559,7 @@ TEST_F(NoticesTest, ALinkThatWouldWaitForEver) {
 }
 
 //===----------------------------------------------------------------------===//
-// Jobs that are done twice
+// Duplicates
 //===----------------------------------------------------------------------===//
 
 TEST_F(NoticesTest, Duplicates) {
@@ -618,7 +618,7 @@ TEST_F(NoticesTest, NoObjectIsVerified) {
             Texts({"plugin 'fake': none of the 30 objects was verified "
                    "(--thinlto-dist-verify): 1 came from the cache, 1 were "
                    "compiled here"}));
-  // Not beside an error, nor in a link without jobs.
+  // Not next to an error, nor in a link without jobs.
   Msg.clear();
   TheNotices->internalError("");
   summarize();
@@ -645,7 +645,7 @@ TEST_F(NoticesTest, VerificationFindsAnotherObject) {
 }
 
 //===----------------------------------------------------------------------===//
-// This machine's share, and the farm
+// Local compiles, and the farm
 //===----------------------------------------------------------------------===//
 
 TEST_F(NoticesTest, ThisMachinesShare) {
@@ -662,7 +662,7 @@ TEST_F(NoticesTest, ThisMachinesShare) {
 TEST_F(NoticesTest, ThePluginTookNone) {
   for (plan::JobId J = 0; J != 30; ++J)
     staysHere(J, Cause::PluginFull), compiledHere(J);
-  // No wonder, in so short a link.
+  // This is normal in so short a link.
   L->Run.Started = Clock::now() + std::chrono::hours(1);
   summarize();
   EXPECT_EQ(Msg.warnings(), Texts());
@@ -675,7 +675,7 @@ TEST_F(NoticesTest, ThePluginTookNone) {
                    "compiled locally; --thinlto-dist-status shows the farm"}));
 }
 
-/// The warning says what the plugin did.
+/// The warning describes what the plugin did.
 TEST_F(NoticesTest, WhyThePluginMadeNothing) {
   auto At = [&](double Seconds, PlanEvent E, StringRef Why = "") {
     Step S;
@@ -728,7 +728,7 @@ TEST_F(NoticesTest, WhyThePluginMadeNothing) {
             "within 2.0 s; the last failure: no workers");
 }
 
-/// On a terminal, a line with the numbers stays.
+/// On a terminal, the last line has the numbers.
 TEST_F(NoticesTest, CountsOnATerminal) {
   TheLinker.Opts.Progress = ProgressKind::Auto;
 

@@ -18,12 +18,12 @@ namespace {
 
 class OptionsTest : public testing::Test {
 protected:
-  /// What setOption() says; empty if it accepts.
+  /// Returns setOption()'s error; empty if it accepts.
   std::string set(StringRef Name, std::optional<StringRef> Value) {
     return toString(setOption(Opts, Name, Value, ("--" + Name).str()));
   }
-  /// For values that are wrong: the message names the option, the value, and
-  /// \p Expected.
+  /// Expects that the value is refused. The message must have the option, the
+  /// value, and \p Expected.
   void expectWrong(StringRef Name, StringRef Value, StringRef Expected) {
     std::string Message = set(Name, Value);
     for (StringRef Part : {Name, Value, Expected})
@@ -76,7 +76,7 @@ TEST_F(OptionsTest, PluginArgs) {
   EXPECT_EQ(set("thinlto-dist-plugin-arg", "one=1"), "");
   EXPECT_EQ(set("thinlto-dist-plugin-arg", "two=a=b:c"), "");
   EXPECT_EQ(set("thinlto-dist-plugin-arg", "one=1"), "");
-  EXPECT_EQ(set("thinlto-dist-plugin-arg", ""), ""); // as it is
+  EXPECT_EQ(set("thinlto-dist-plugin-arg", ""), ""); // unchanged
   EXPECT_EQ(Opts.PluginArgs,
             (std::vector<std::string>{"one=1", "two=a=b:c", "one=1", ""}));
   EXPECT_NE(set("thinlto-dist-plugin-arg", std::nullopt), "");
@@ -262,7 +262,7 @@ TEST_F(OptionsTest, UnknownOptions) {
             "--thinlto-dist-fallback?");
   EXPECT_EQ(set("thinlto-dist-something-else", "1"),
             "unknown option --thinlto-dist-something-else");
-  // In the spelling that the user chose.
+  // The message has the user's spelling.
   EXPECT_EQ(toString(setOption(Opts, "thinlto-dist-timeuot", "1",
                                "/thinlto-dist-timeuot")),
             "unknown option /thinlto-dist-timeuot, did you mean "
@@ -281,7 +281,7 @@ TEST_F(OptionsTest, WhichOptionsAreOurs) {
        {"thinlto-dist-plugin", "thinlto-dist-", "thinlto-dist-nonsense",
         "thinlto-dist", "thinlto-distribute"})
     EXPECT_TRUE(isOurOption(Name)) << Name.str();
-  // LLD's own, and those of later versions.
+  // LLD's own options, and possible ones of later versions.
   for (StringRef Name :
        {"thinlto-distributor", "thinlto-distributor-arg", "thinlto-jobs",
         "thinlto-distribute-x", "thinlto-dis", "thinlto", "",
@@ -381,7 +381,7 @@ TEST_F(OptionsTest, Help) {
     printHelp(OS, IsCOFF);
     SmallVector<StringRef, 64> Lines;
     StringRef(OS.str()).trim().split(Lines, '\n');
-    // A heading, then options and what each is for.
+    // A heading, then pairs of lines: an option and its description.
     ASSERT_EQ(Lines.size() % 2, 1u);
     for (size_t I = 1; I < Lines.size(); I += 2) {
       StringRef Name = Lines[I].ltrim();
@@ -390,7 +390,7 @@ TEST_F(OptionsTest, Help) {
         return isAlpha(C) || C == '-';
       }))) << Name.str();
       EXPECT_NE(Name.find(IsCOFF ? ':' : '='), StringRef::npos) << Name.str();
-      // As wide as a screen, or nearly.
+      // At most about the width of a screen.
       EXPECT_LE(Lines[I + 1].size(), 120u) << Lines[I + 1].str();
     }
   }

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What becomes of a plugin's objects that the check accepts or refuses.
+// Tests what happens to a plugin's objects that the check accepts or refuses.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,7 @@ using namespace dtlto::test;
 
 namespace {
 
-/// Jobs m0.o, m1.o, ... whose objects are any text.
+/// Jobs m0.o, m1.o, ... whose objects may be any text.
 class TextJobs : public JobSource {
 public:
   explicit TextJobs(size_t N) : N(N) {}
@@ -73,7 +73,7 @@ public:
   bool mayHit() const override { return false; }
 
   const std::string Local = "made in the linker";
-  std::map<size_t, std::string> Objects; // that were delivered
+  std::map<size_t, std::string> Objects; // delivered objects
   std::function<std::string(size_t J, bool IsAsWritten)> OnCheck;
 
 private:
@@ -90,7 +90,7 @@ protected:
     RunContext Context{Host, Opts};
     Context.Started = Clock::now();
     Result = toString(LinkRun(Context, Jobs, [&](plan::Options &O) {
-                        // Each is a job for the plugin alone.
+                        // Only the plugin runs jobs.
                         O.LocalJobs = 0;
                         O.DuplicatePercent = 0;
                       }).run());

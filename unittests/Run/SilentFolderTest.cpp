@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Calls for a path with `/silent/` in it return only once the test ends.
+// Calls with a path that contains `/silent/` block until the end of the test.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,7 +39,7 @@ static void lookInto(const char *Path) {
   --NumWaiting;
 }
 
-// In the place of the C library's.
+// Replace the C library's functions.
 #define EXPORTED extern "C" __attribute__((visibility("default")))
 
 EXPORTED int mkdir(const char *Path, mode_t Mode) noexcept {
@@ -69,9 +69,9 @@ namespace {
 class SilentFolderTest : public testing::Test {
 protected:
   static void SetUpTestSuite() {
-    // LLVM creates its list of such files, with its lock, at the first use, of
-    // which the thread sanitizer sees only a part. Threads of two tests write
-    // files.
+    // At its first use, LLVM creates a list of such files, and a lock for it.
+    // The thread sanitizer can't see all of that, and threads of two tests
+    // write files.
     sys::RemoveFileOnSignal("none");
     sys::DontRemoveFileOnSignal("none");
   }
@@ -82,7 +82,7 @@ protected:
   }
   void TearDown() override {
     IsSilent = false;
-    while (NumWaiting != 0) // abandoned threads go on, and end
+    while (NumWaiting != 0) // abandoned threads continue, and end
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     FileLimits = {};
     forgetFileTasks();
@@ -101,7 +101,7 @@ TEST_F(SilentFolderTest, ATaskIsAbandonedWithAllThatItOwns) {
   Owned.reset();
   EXPECT_EQ(runFileTask(Dir, std::move(Wait)), FileAccess::TimedOut);
   EXPECT_FALSE(Seen.expired());
-  // The path isn't tried again; others are.
+  // The path isn't tried again, but others are.
   bool IsCalled = false;
   EXPECT_EQ(runFileTask(Dir, [&] { IsCalled = true; }), FileAccess::Skipped);
   EXPECT_FALSE(IsCalled);
@@ -127,7 +127,7 @@ TEST_F(SilentFolderTest, CostsAreNotRead) {
   EXPECT_EQ(Note, "cost history '" + Dir + "/costs' isn't used: " + NoAnswer);
   EXPECT_GT(Costs->estimate("a", 1000).Seconds, 0);
   Costs->record("a", 1000, 1);
-  EXPECT_EQ(Costs->save(), ""); // the user knows
+  EXPECT_EQ(Costs->save(), ""); // already reported
   // As in the second of two rounds.
   EXPECT_FALSE(CostHistory::load(Dir + "/costs", &Note)->hasTimedOut());
 }

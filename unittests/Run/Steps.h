@@ -1,4 +1,4 @@
-//===- Steps.h - Steps of a link that a test makes up -----------*- C++ -*-===//
+//===- Steps.h - Artificial steps of a link ---------------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,8 +13,8 @@
 
 namespace dtlto::test {
 
-/// A link of jobs j0 to j<N-1>, of the modules m0.o to m<N-1>.o, and of workers
-/// 1 and 2.
+/// A link with jobs j0 to j<N-1>, modules m0.o to m<N-1>.o, and workers 1 and
+/// 2.
 class MadeUpLink : public LinkFacts {
 public:
   explicit MadeUpLink(unsigned N) {
@@ -37,7 +37,7 @@ public:
   llvm::ArrayRef<PluginNumber> pluginNumbers() const override { return {}; }
 
   bool HasFailed = false;
-  const BuiltJob *Built = nullptr; // of any attempt
+  const BuiltJob *Built = nullptr; // for each attempt
 
 private:
   std::vector<JobFacts> Jobs;

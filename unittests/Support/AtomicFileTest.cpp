@@ -1,4 +1,4 @@
-//===- AtomicFileTest.cpp - Files that are whole or not there -------------===//
+//===- AtomicFileTest.cpp - Files that are complete or absent -------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -50,7 +50,7 @@ TEST_F(AtomicFileTest, AnyName) {
 
 TEST_F(AtomicFileTest, WholeOrAsBefore) {
   EXPECT_EQ(replace("before"), "");
-  // As on a disk that is full.
+  // As on a full disk.
   signal(SIGXFSZ, SIG_IGN);
   rlimit Was;
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &Was), 0);

@@ -1,4 +1,4 @@
-//===- BufferTest.cpp - Who releases a buffer, and how often --------------===//
+//===- BufferTest.cpp - Buffers are released once -------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,7 +15,7 @@ using namespace dtlto;
 
 namespace {
 
-/// Counts releases, and checks that they are of what was given away.
+/// Counts releases, and checks that each passes the right address and size.
 struct Owner {
   unsigned NumReleases = 0;
   bool Right = true;
@@ -122,7 +122,7 @@ TEST(BufferTest, NothingToRelease) {
 }
 
 TEST(BufferTest, ReleasedWithoutData) {
-  // An owner may have something to clean up though there are no bytes.
+  // An owner may have to clean up even if there are no bytes.
   static unsigned NumReleases;
   NumReleases = 0;
   {
@@ -139,7 +139,7 @@ TEST(BufferTest, OfOurOwn) {
   Buffer B = Buffer::own(SmallVector<char, 0>(Text.begin(), Text.end()));
   EXPECT_EQ(B.bytes(), Text);
   dtlto_buffer Raw = B.take();
-  // Through the ABI, as a plugin would.
+  // Released through the ABI, as by a plugin.
   Raw.release(Raw.owner, Raw.data, Raw.size);
   EXPECT_TRUE(Buffer::own(SmallVector<char, 0>()).bytes().empty());
 }

@@ -1,4 +1,4 @@
-//===- JobserverTest.cpp - Tokens that are taken and given back -----------===//
+//===- JobserverTest.cpp - Taking and returning tokens --------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -27,7 +27,7 @@ namespace {
 
 class JobserverTest : public testing::Test {
 protected:
-  /// Before handlers are put in front of a sanitizer's.
+  /// Removes a sanitizer's handlers before Jobserver installs its own.
   static void SetUpTestSuite() {
     for (int Signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE})
       signal(Signal, SIG_DFL);
@@ -43,7 +43,7 @@ protected:
     ASSERT_EQ(write(Fifo, Tokens.data(), Tokens.size()),
               static_cast<ssize_t>(Tokens.size()));
   }
-  /// The tokens that are there, sorted.
+  /// Takes all tokens from the FIFO; returns them sorted.
   std::string left() {
     char Bytes[100];
     ssize_t N = read(Fifo, Bytes, sizeof(Bytes));
@@ -58,9 +58,9 @@ protected:
     return connect("j3 --jobserver-auth=fifo:" + Path);
   }
 
-  /// How a process ends that runs \p Do while it has all three tokens, and
-  /// would like to have another. It has a terminal, whose user types Ctrl-C
-  /// when it prints CtrlC.
+  /// Returns the status of a process that runs \p Do while it holds all three
+  /// tokens and waits for another one. The process has a terminal. If the
+  /// process prints CtrlC, the terminal sends Ctrl-C.
   int endOf(const std::function<void(std::unique_ptr<Jobserver> &)> &Do) {
     put("+-x");
     int Terminal;
@@ -122,16 +122,16 @@ TEST_F(JobserverTest, TheSameBytesAreGivenBack) {
     Take();
   WaitFor(2);
   EXPECT_EQ(left(), "");
-  // Somebody gives one back.
+  // Another process returns a token.
   put("c");
   WaitFor(3);
   EXPECT_EQ(left(), "");
   Jobserver::giveBack();
   EXPECT_EQ(left().size(), 1u);
-  Take(); // for ever
+  Take(); // never gets one
   J.reset();
   EXPECT_EQ(left().size(), 2u);
-  // There are none left to give back.
+  // No token is left to return.
   Jobserver::giveBack();
   EXPECT_EQ(left(), "");
 }
@@ -151,7 +151,7 @@ TEST_F(JobserverTest, APipe) {
   char Byte = 0;
   EXPECT_EQ(read(Fds[0], &Byte, 1), 1);
   EXPECT_EQ(Byte, 'p');
-  // Whether reading waits is make's choice.
+  // make decides whether reading blocks; the mode must not change.
   EXPECT_EQ(fcntl(Fds[0], F_GETFL) & O_NONBLOCK, 0);
   close(Fds[0]);
   close(Fds[1]);
@@ -180,7 +180,7 @@ TEST_F(JobserverTest, OneThatCannotBeUsed) {
   EXPECT_FALSE(connect("--jobserver-auth=fifo:" + Folder.path("file")));
   EXPECT_EQ(Note, "jobserver 'fifo:" + Folder.path("file") +
                       "' isn't used: it is no fifo");
-  // Numbers of files that are closed, or that are others now.
+  // Descriptors that are closed, or that are something else by now.
   int File = open(Folder.path("file").c_str(), O_RDWR);
   std::string Number = std::to_string(File);
   for (std::string Auth :
@@ -205,7 +205,7 @@ TEST_F(JobserverTest, EveryWayOut) {
             })),
             1);
   EXPECT_EQ(ExitCode(endOf([](auto &) { exit(2); })), 2);
-  // As LLD ends after too many errors.
+  // LLD exits like this after too many errors.
   EXPECT_EQ(ExitCode(endOf([](auto &) {
               llvm_shutdown();
               _exit(3);
@@ -220,7 +220,7 @@ TEST_F(JobserverTest, EveryWayOut) {
     EXPECT_TRUE(WIFSIGNALED(Status) && WTERMSIG(Status) == Signal) << Signal;
   }
   int Status = endOf([](auto &) {
-    // The kernel's own signal: si_code is none of a process's.
+    // A signal sent by the kernel: its si_code differs from that of kill().
     EXPECT_EQ(::write(STDOUT_FILENO, &CtrlC, 1), 1);
     pause();
   });

@@ -1,4 +1,4 @@
-//===- MachineMemoryTest.cpp - How much memory there is -------------------===//
+//===- MachineMemoryTest.cpp - The memory of the machine ------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -45,7 +45,7 @@ TEST_F(MachineMemoryTest, Version2) {
 TEST_F(MachineMemoryTest, Version1) {
   write("memory/job/memory.limit_in_bytes", "2000\n");
   write("memory/memory.limit_in_bytes", "9223372036854771712\n");
-  write("memory.max", "1\n"); // of version 2
+  write("memory.max", "1\n"); // cgroup version 2
   EXPECT_EQ(limit("5:devices:/job\n4:memory:/job\n"), 2000u);
   EXPECT_EQ(limit("4:cpu,memory:/job/step\n"), 2000u);
   EXPECT_EQ(limit("4:memory:/\n"), 9223372036854771712u);

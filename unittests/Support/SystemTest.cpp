@@ -1,4 +1,4 @@
-//===- SystemTest.cpp - What differs between systems ----------------------===//
+//===- SystemTest.cpp - Differences between systems -----------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,7 +18,7 @@ using namespace llvm;
 using namespace dtlto;
 using namespace dtlto::test;
 
-/// A test that a SIGPIPE ended would not get to its end.
+/// A SIGPIPE would kill the test.
 TEST(SystemTest, PipesThatNobodyReads) {
   TempFolder Folder;
   std::string Path = Folder.path("pipe");

@@ -22,7 +22,7 @@ TEST(TextTest, LongLinesLoseTheirMiddle) {
 }
 
 TEST(TextTest, CharactersStayWhole) {
-  // Two columns each.
+  // These take two columns each.
   EXPECT_EQ(fitToLine("\u4e00\u4e01\u4e02\u4e03", 8),
             "\u4e00\u4e01\u4e02\u4e03");
   EXPECT_EQ(fitToLine("\u4e00\u4e01\u4e02\u4e03", 7), "\u4e00...\u4e03");
@@ -42,8 +42,8 @@ TEST(TextTest, ColorsTakeNoRoomAndAllStay) {
 }
 
 TEST(TextTest, StrangersLines) {
-  // Titles, colors, the cursor, the bell, a NUL, C1 controls, half characters,
-  // and marks that turn the direction of what follows.
+  // Titles, colors, the cursor, the bell, a NUL, C1 controls, incomplete
+  // characters, and marks that change the direction of text.
   const char Bad[] = "a\x1b]0;b\a\x1b[31mc\r\0d\x7f\xc2\x9b"
                      "2J\xff\xe4\xb8 \u202e";
   llvm::StringRef Text(Bad, sizeof(Bad) - 1);
@@ -76,7 +76,7 @@ TEST(TextTest, NamesThatTheUserKnows) {
 TEST(TextTest, StrangersWhoTalkTooMuch) {
   EXPECT_EQ(strangersLine("12345", 5), "12345");
   EXPECT_EQ(strangersLine("123456", 5), "12345...");
-  EXPECT_EQ(strangersLine("123\xff", 6), "123..."); // an escape stays whole
-  EXPECT_EQ(strangersLine("1ü3", 2), "1...");       // and so does a character
+  EXPECT_EQ(strangersLine("123\xff", 6), "123..."); // escapes aren't cut
+  EXPECT_EQ(strangersLine("1ü3", 2), "1...");       // nor are characters
   EXPECT_EQ(strangersLines("1\n34", 3), "1\n3\n[the rest was cut off]");
 }

@@ -1,4 +1,4 @@
-//===- WorkerThreadsTest.cpp - Threads for a link's own work --------------===//
+//===- WorkerThreadsTest.cpp - Threads for the linker's own work ----------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -52,7 +52,7 @@ TEST(WorkerThreadsTest, AsManyAtATimeAsAskedFor) {
         Seen.insert(std::this_thread::get_id());
         if (I >= Max)
           return;
-        // Comes back once all of them are here.
+        // Returns once all jobs have arrived.
         ++NumWaiting;
         Changed.notify_all();
         Changed.wait(Lock, [&] { return NumWaiting == Max; });

@@ -14,14 +14,12 @@
 
 namespace dtlto::test {
 
-/// One line for each block and record of \p Bitcode, in order. What doesn't
-/// change the meaning (abbreviations, sizes) isn't in them. An error is the
-/// last line.
-///
-/// The names of modules in a combined index are left out.
+/// Returns one line for each block and record of \p Bitcode, in order.
+/// Abbreviations, sizes and the module names of a combined index are left out.
+/// An error is the last line.
 std::vector<std::string> recordsOf(llvm::StringRef Bitcode);
 
-/// The names of modules in a combined index, in the order of their records.
+/// Returns the module names of a combined index, in the order of their records.
 std::vector<std::string> moduleNamesOf(llvm::StringRef Bitcode);
 
 } // namespace dtlto::test

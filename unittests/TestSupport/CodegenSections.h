@@ -1,11 +1,11 @@
-//===- CodegenSections.h - What code generation tells -----------*- C++ -*-===//
+//===- CodegenSections.h - Sections of codegen data -------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The sections of Bundle/CodegenData.h, as LLVM writes them, and wrong ones.
+// Valid and invalid sections, as described in Bundle/CodegenData.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -60,7 +60,7 @@ inline std::string map(const std::vector<std::string> &Names,
   for (size_t I = 0; I != Functions.size(); ++I)
     Bytes += number(uint64_t(100 + I));
   std::string Operands;
-  // From the place of the number to that of the operands.
+  // The distance from this number to the function's operands.
   uint64_t Left = 20 * Functions.size() + 8;
   for (const MapFunction &F : Functions) {
     Bytes += number(F.Name) + number(F.Module) + number(F.NumInstructions) +
@@ -83,7 +83,7 @@ inline std::string someMap(const std::string &Module) {
              {{0, 1, 9, {{0, 1}, {3, 0}, {3, 2}}}, {2, 1, 4, {}}});
 }
 
-/// A file of \p Tree and \p Map; one that is empty isn't there.
+/// Returns a file with \p Tree and \p Map. An empty one is left out.
 inline std::string codegenDataFile(const std::string &Tree,
                                    const std::string &Map,
                                    uint32_t Version = 4) {
@@ -93,7 +93,7 @@ inline std::string codegenDataFile(const std::string &Tree,
          number(uint64_t(32)) + number(uint64_t(32 + Tree.size())) + Tree + Map;
 }
 
-/// The same, as text.
+/// Returns someTree() and someMap() as text.
 inline std::string someText() {
   return "# Of a test\n"
          ":outlined_hash_tree\n"

@@ -36,7 +36,7 @@ template <class Visitor, class Conf> void visitAll(Visitor &Visit, Conf &C) {
     visitSection(Visit, C, Section);
 }
 
-/// The names of the three lists.
+/// Collects the names of the fields in three lists.
 struct Names : FieldVisitor {
   template <class... T> void flag(llvm::StringRef Name, T &&...) {
     travels(Name);

@@ -20,7 +20,7 @@ using namespace dtlto::test;
 
 FakePlugin *FakePlugin::TheOne = nullptr;
 
-/// Notes what a call of the host does wrong by being made.
+/// Checks a call of the host against the rules of the ABI.
 struct FakePlugin::Call {
   Call(FakePlugin &P, const char *Name) : P(P) {
     std::lock_guard<std::mutex> Lock(P.Mutex);
@@ -42,7 +42,7 @@ struct FakePlugin::Call {
   FakePlugin &P;
 };
 
-/// The same for those that any thread may make at any time.
+/// Checks the rules for calls that are allowed on any thread.
 struct FakePlugin::StoreCall {
   explicit StoreCall(FakePlugin &P) : P(P) {
     std::lock_guard<std::mutex> Lock(P.Mutex);
@@ -57,8 +57,8 @@ struct FakePlugin::StoreCall {
   FakePlugin &P;
 };
 
-/// An object that was given to the host. Stays until the end, without its
-/// memory, so that a second release is seen.
+/// An object that the host received. It lives until the end, but without its
+/// memory, so that a second release is detected.
 struct FakePlugin::Owned {
   FakePlugin &P;
   std::unique_ptr<std::string> Data;
@@ -165,7 +165,7 @@ FakePlugin::FakePlugin() {
       Call C(P, "close");
       P.close();
     }
-    // The last thing that touches it.
+    // The plugin may be destroyed afterwards.
     std::lock_guard<std::mutex> Lock(P.Mutex);
     P.Closed = true;
     P.Changed.notify_all();
@@ -217,7 +217,7 @@ void FakePlugin::complain(const std::string &What) {
   Complaints.push_back(What);
 }
 
-/// A hash of all of a job that lies in the host's memory.
+/// Returns a hash of everything that \p Job points to in the host's memory.
 uint64_t FakePlugin::digestOf(const dtlto_job &Job) const {
   hash_code Hash = hash_combine(Job.id, StringRef(Job.name),
                                 StringRef(Job.triple), Job.cost, Job.fields);
@@ -259,7 +259,7 @@ void FakePlugin::close() {
     if (Closing)
       complain("a second close()");
     Closing = true;
-    // Some may have been reported from another thread.
+    // Another thread may have reported some of them.
     for (const Job &J : Queue)
       if (!Done.count(J.Id))
         Dropped.push_back(J);
@@ -328,7 +328,7 @@ void FakePlugin::done(uint64_t Id, const dtlto_result &Result) {
   {
     std::lock_guard<std::mutex> Lock(Mutex);
     auto It = Accepted.find(Id);
-    // Until the result is there, the job's memory is the plugin's to read.
+    // The host must not change the job's memory before the result.
     if (Done.insert(Id).second && It != Accepted.end() &&
         It->second.Digest != digestOf(*It->second.Raw))
       complain("a job has changed before it was done");
@@ -347,7 +347,7 @@ void FakePlugin::state(uint64_t Id, uint32_t State, const char *Worker) {
 void FakePlugin::loadChanged() { Host->load_changed(Host->context); }
 
 //===----------------------------------------------------------------------===//
-// What the host did
+// Records of the host's calls
 //===----------------------------------------------------------------------===//
 
 std::vector<FakePlugin::Job> FakePlugin::submitted() const {

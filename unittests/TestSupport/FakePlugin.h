@@ -5,13 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A correct plugin with one worker thread. A test replaces what should go
-// another way. It notes all that the host does, and what the host must not do:
+// A correct plugin with one worker thread. A test can replace each step. The
+// plugin records the host's calls, and complains of violations:
 //
-//   - a call after close(), or on a second thread, or of two at the same time;
+//   - a call after close(), on a second thread, or during another call;
 //   - a second open() or close();
 //   - an object that is not released, or twice;
-//   - a job whose memory changed while the plugin may look at it.
+//   - a job whose memory changed while the plugin may read it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,7 +34,7 @@
 
 namespace dtlto::test {
 
-/// Threads wait until somebody opens it.
+/// Blocks threads until it is opened.
 class Gate {
 public:
   void open() {
@@ -55,20 +55,20 @@ private:
 
 class FakePlugin {
 public:
-  /// Only one at a time: the ABI gives open() nothing to tell plugins apart by.
+  /// Only one plugin may exist at a time, because open() gets no pointer to it.
   FakePlugin();
   ~FakePlugin();
 
-  /// Waits until the host can't call any more: until close() has returned, or
-  /// an open() that failed. A host may leave a session behind.
+  /// Waits until the host makes no more calls: until close() has returned, or
+  /// an open() that failed. Needed because a host may abandon a session.
   void waitForEnd();
 
   const dtlto_plugin &entry() const { return Entry; }
-  /// What configure() asks for.
+  /// Sets what configure() requests.
   void setNeeds(uint32_t New) { Needs = New; }
   void setNoFallback(std::string Why) { NoFallback = std::move(Why); }
 
-  /// An accepted job. \c Raw is the host's memory.
+  /// An offered job. \c Raw is the host's memory.
   struct Job {
     uint64_t Id;
     std::string Name;
@@ -78,44 +78,44 @@ public:
   };
 
   //===--------------------------------------------------------------------===//
-  // What a test may replace, before the link
+  // Hooks that a test may set before the link
   //===--------------------------------------------------------------------===//
 
-  /// In configure().
+  /// Called in configure().
   std::function<void(const dtlto_session_params &)> OnConfigure;
-  /// In open(); what it returns is what open() returns.
+  /// Called in open(), and returns its result.
   std::function<int32_t(const dtlto_session_params &)> OnOpen;
-  /// In submit(); anything but DTLTO_OK is what submit() returns.
+  /// Called in submit(), which returns the result unless it is DTLTO_OK.
   std::function<int32_t(const Job &)> OnSubmit;
-  /// On the worker thread, for each accepted job: reports its result. Without
-  /// it, codegen() and done().
+  /// Called on the worker thread for each accepted job; must report the result.
+  /// Default: codegen() and done().
   std::function<void(const Job &)> OnRun;
-  /// In cancel(). Without it, a job that has not been run is reported as
-  /// cancelled.
+  /// Called in cancel(). Default: reports the job as cancelled unless it has
+  /// run.
   std::function<void(uint64_t)> OnCancel;
-  /// In load(). Without it, nothing is known but one slot.
+  /// Called in load(). Default: one slot, and nothing else is known.
   std::function<int32_t(dtlto_load &)> OnLoad;
-  /// In the function of dtlto.refuted/1, which the plugin has if this is set.
+  /// Called by dtlto.refuted/1, which exists if this is set.
   std::function<void(uint64_t Id, const char *Worker, int32_t Status)>
       OnRefuted;
-  /// In put() of dtlto.store.draft/1, which the plugin has if this is set, on
-  /// any thread. Nothing is ever there.
+  /// Called in put() of dtlto.store.draft/1, on any thread. The plugin has this
+  /// extension if the hook is set. The store is always empty.
   std::function<int32_t(llvm::StringRef Bytes)> OnStorePut;
-  /// In close(), after the worker thread has ended.
+  /// Called in close(), after the end of the worker thread.
   std::function<void()> OnClose;
 
   //===--------------------------------------------------------------------===//
-  // What those functions may call
+  // Functions for hooks
   //===--------------------------------------------------------------------===//
 
-  /// Compiles the job in the linker. The result is to be given to done().
+  /// Compiles the job in the linker. Pass the result to done().
   dtlto_result codegen(uint64_t Id);
-  /// A good result with a copy of \p Object, whose release is watched.
+  /// Returns a good result with a copy of \p Object, and checks its release.
   dtlto_result object(llvm::StringRef Object);
   dtlto_result failure(int32_t Status, const char *Message = nullptr,
                        const char *Worker = nullptr);
   void done(uint64_t Id, const dtlto_result &Result);
-  /// A result that the host may not take over: an object() is released here.
+  /// Passes a result that the host must not take over. Releases its object.
   void doneTooOften(uint64_t Id, const dtlto_result &Result);
   void log(uint32_t Level, const char *Message);
   void state(uint64_t Id, uint32_t State, const char *Worker = nullptr);
@@ -123,23 +123,23 @@ public:
   const dtlto_host &host() const { return *Host; }
 
   //===--------------------------------------------------------------------===//
-  // What the host did
+  // The host's calls
   //===--------------------------------------------------------------------===//
 
-  /// All calls of submit(), in order, whatever they returned.
+  /// All jobs offered to submit(), in order, whatever it returned.
   std::vector<Job> submitted() const;
   std::vector<uint64_t> cancelled() const;
   unsigned numSubmitted(llvm::StringRef Name) const;
   unsigned numOpened() const;
   bool isClosed() const;
-  /// What the host did wrong.
+  /// Violations of the ABI by the host.
   std::vector<std::string> complaints() const;
   /// Objects from object() that have not been released.
   size_t numObjectsAlive() const;
   size_t numObjectsMade() const;
 
 private:
-  struct Call; // one call of the host, for as long as it lasts
+  struct Call; // checks a call of the host while it lasts
   struct StoreCall;
   struct Owned;
 
@@ -152,10 +152,10 @@ private:
   dtlto_plugin Entry = {};
   uint32_t Needs = 0;
   std::string NoFallback;
-  std::atomic<int> NumConfiguring{0}; // the host may leave a call behind
+  std::atomic<int> NumConfiguring{0}; // calls may be abandoned
   const dtlto_host *Host = nullptr;
 
-  mutable std::mutex Mutex; // guards the rest
+  mutable std::mutex Mutex; // guards the members below
   std::condition_variable Changed;
   std::vector<Job> Submitted;
   struct AcceptedJob {

@@ -5,4 +5,4 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Nothing else: a target with precompiled headers has a source file.
+// Empty. A target with precompiled headers needs a source file.

@@ -1,11 +1,11 @@
-//===- LLVMHeaders.h - The fields that LLVM's headers have ------*- C++ -*-===//
+//===- LLVMHeaders.h - Fields in LLVM's headers -----------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// For tests that have LLVM_INCLUDE, the folder of LLVM's headers.
+// For tests that define LLVM_INCLUDE, the folder of LLVM's headers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +22,8 @@
 
 namespace dtlto::test {
 
-/// The names of the data members of a struct or class in one of LLVM's headers.
-/// Knows no more of C++ than those headers need.
+/// Returns the names of the data members of a struct or class in one of LLVM's
+/// headers. Parses just enough C++ for these headers.
 inline std::set<std::string> membersOf(llvm::StringRef Header,
                                        llvm::StringRef Class) {
   using namespace llvm;
@@ -55,13 +55,13 @@ inline std::set<std::string> membersOf(llvm::StringRef Header,
         if (S.starts_with("using ") || S.starts_with("enum "))
           continue;
         S = S.split('=').first.rtrim();
-        // A parameter list that was split in a default argument.
+        // A parameter list, split at the `=` of a default argument.
         if (S.count('(') != S.count(')'))
           continue;
-        // A bit-field; not the `::` of a type.
+        // Remove the width of a bit-field. The `::` of a type has no spaces.
         size_t Colon = S.rfind(" : ");
         S = S.take_front(Colon).rtrim();
-        // A function, but not a member of a function's type.
+        // Skip functions, but not members whose type is a function.
         if (S.ends_with(")") || S.ends_with("const"))
           continue;
         S = S.take_back(S.size() - (S.find_last_of(" *&>") + 1));
@@ -73,7 +73,7 @@ inline std::set<std::string> membersOf(llvm::StringRef Header,
           Statement.clear();
       }
     }
-    // The end of a function's body, or an initializer in braces.
+    // The end of a function's body or of a braced initializer.
     if (Depth == 0 && Line.ends_with("}"))
       Statement.clear();
     Statement += ' ';

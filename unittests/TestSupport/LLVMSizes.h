@@ -1,12 +1,12 @@
-//===- LLVMSizes.h - LLVM's options are those that we know ------*- C++ -*-===//
+//===- LLVMSizes.h - Sizes of LLVM's option structs -------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// For tests of tables that have each field of these structs: a quick look, with
-// words that say what to do, before the tests look at each field.
+// For tests with tables of all fields of these structs. These quick checks come
+// before the tests of each field, and their messages say what to do.
 //
 //===----------------------------------------------------------------------===//
 

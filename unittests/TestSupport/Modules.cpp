@@ -51,7 +51,7 @@ void dtlto::test::initializeTargets() {
 }
 
 Bytes dtlto::test::thinBitcode(StringRef IR, bool HasHash) {
-  initializeTargets(); // inline assembly defines symbols
+  initializeTargets(); // the symbols of inline assembly need targets
   LLVMContext Context;
   std::unique_ptr<Module> M = parse(Context, IR);
   assignGUIDs(*M);

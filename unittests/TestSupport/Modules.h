@@ -23,25 +23,25 @@ using Bytes = llvm::SmallVector<char, 0>;
 
 inline llvm::StringRef ref(const Bytes &B) { return {B.data(), B.size()}; }
 
-/// The value of \p E. An error ends the process, with or without assertions:
-/// the test relies on something that isn't so.
+/// Returns the value of \p E. An error ends the process, with or without
+/// assertions, because the test can't go on.
 template <typename T> T must(llvm::Expected<T> E) {
   if (!E)
     llvm::report_fatal_error(E.takeError());
   return std::move(*E);
 }
 
-/// All targets, with assembly parsers and printers. Any number of times.
+/// Initializes all targets with assembly parsers and printers, once.
 void initializeTargets();
 
-/// Bitcode with a summary and a hash, as `clang -flto=thin -c` writes. Text
-/// that isn't IR ends the process: that is a mistake in a test.
+/// Returns bitcode with a summary and a hash, as written by `clang -flto=thin
+/// -c`. Invalid IR ends the process: the test is wrong.
 Bytes thinBitcode(llvm::StringRef IR, bool HasHash = true);
 
-/// Bitcode without a summary.
+/// Returns bitcode without a summary.
 Bytes plainBitcode(llvm::StringRef IR);
 
-/// An object file. The target triple of \p IR is ignored.
+/// Returns an object file. \p Triple replaces the target triple of \p IR.
 Bytes compileObject(llvm::StringRef IR, llvm::StringRef Triple);
 Bytes compileObject(llvm::StringRef IR, llvm::StringRef Triple,
                     const llvm::TargetOptions &Options,

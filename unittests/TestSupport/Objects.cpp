@@ -1,4 +1,4 @@
-//===- Objects.cpp - Objects with all that code generation writes ---------===//
+//===- Objects.cpp - Objects of all kinds for tests -----------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -122,7 +122,7 @@ static std::string replaced(StringRef Text, StringRef From, StringRef To) {
 std::string dtlto::test::richIR(StringRef TripleName) {
   Triple T(TripleName);
   bool IsMSVC = T.isWindowsMSVCEnvironment();
-  // Exceptions of WebAssembly are those of Windows, with intrinsics of its own.
+  // WebAssembly has the exceptions of Windows with its own intrinsics.
   std::string Pad = IsMSVC ? "  %k = cleanuppad within none []\n"
                              "  cleanupret from %k unwind to caller\n"
                            : "  %l = landingpad { ptr, i32 } cleanup\n"
@@ -136,7 +136,7 @@ std::string dtlto::test::richIR(StringRef TripleName) {
                         (T.isX86() || T.isAArch64() || T.isRISCV())
                     ? "\"patchable-function-entry\"=\"2\""
                     : "");
-  if (T.isOSBinFormatMachO()) // LLD has no dynamic library that has it
+  if (T.isOSBinFormatMachO()) // no dynamic library for LLD has it
     IR = replaced(IR, "external thread_local", "external");
   else
     IR += Comdats;

@@ -1,4 +1,4 @@
-//===- Objects.h - Objects with all that code generation writes -*- C++ -*-===//
+//===- Objects.h - Objects of all kinds for tests ---------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,18 +13,18 @@
 
 namespace dtlto::test {
 
-/// Text of IR with functions, data, constants that linkers merge, exceptions,
-/// thread-local and weak variables, constructors and, where \p Triple has them,
-/// comdats, call graph profiles, control flow protection, linker options, and
-/// debug information in the form of the target.
+/// Returns IR with functions, data, mergeable constants, exceptions,
+/// thread-local and weak variables, and constructors. If \p Triple supports
+/// them, also comdats, call graph profiles, control flow protection, linker
+/// options, and debug information in the target's format.
 std::string richIR(llvm::StringRef Triple);
 
-/// Targets of all formats, widths and byte orders that LLD links.
+/// Returns targets of all formats, widths and byte orders that LLD links.
 llvm::ArrayRef<const char *> linkedTargets();
 
-/// Objects of richIR(): with LLVM's default options; with a section for each
-/// function and variable and a table of significant addresses; with compressed
-/// debug information where there is such a thing.
+/// Returns objects of richIR() with three settings: LLVM's default options; a
+/// section for each function and variable, and a table of significant
+/// addresses; compressed debug information, if the target supports it.
 std::vector<Bytes> richObjects(llvm::StringRef Triple);
 
 } // namespace dtlto::test

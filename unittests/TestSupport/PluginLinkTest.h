@@ -1,4 +1,4 @@
-//===- PluginLinkTest.h - A link through a plugin, as a fixture -*- C++ -*-===//
+//===- PluginLinkTest.h - A fixture for links through a plugin --*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,11 +14,11 @@
 
 namespace dtlto::test {
 
-/// A program that is linked through a plugin. Each test ends with a look at
-/// what every test must leave behind (TearDown).
+/// Links a program through a plugin. TearDown() checks what must hold after
+/// each test.
 class PluginLinkTest : public testing::Test {
 protected:
-  /// Adds a program of \p N modules, and links it with LLVM's own backend.
+  /// Adds a program of \p N modules, and links it in-process.
   void makeProgram(unsigned N) {
     TheLink.addProgram(N);
     linkInProcess();
@@ -31,7 +31,7 @@ protected:
 
   void link() { Have = TheLink.withPlugin(Plugin.entry()); }
 
-  /// Links, and expects the objects of LLVM's own backend.
+  /// Links, and expects the objects of the in-process link.
   void linkSame() {
     link();
     EXPECT_EQ(Have.Error, "");
@@ -43,7 +43,7 @@ protected:
       EXPECT_TRUE(Have.Objects[Name] == Object) << Name;
   }
 
-  /// A result as a worker elsewhere would send it.
+  /// Returns a result as a remote worker would send it.
   dtlto_result remote(const FakePlugin::Job &J) {
     return Plugin.object(Want.Objects[J.Name]);
   }
@@ -52,8 +52,8 @@ protected:
     return TheLink.Msg.has(MessageLevel::Warning, Parts);
   }
 
-  /// The time limit, in seconds, and what happens to a job that the plugin
-  /// can't do.
+  /// Sets the time limit in seconds, and what happens to jobs that the plugin
+  /// can't run.
   void setTimeout(unsigned Seconds) {
     TheLink.TheLinker.Opts.TimeoutSeconds = Seconds;
   }
@@ -68,7 +68,7 @@ protected:
     EXPECT_EQ(Plugin.numObjectsAlive(), 0u);
   }
 
-  Gate TheGate; // opened at the end, for calls that don't come back
+  Gate TheGate; // opened at the end, for calls that hang
   FakePlugin Plugin;
   TestLink TheLink;
   TestLink::Result Want, Have;

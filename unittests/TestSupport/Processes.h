@@ -1,4 +1,4 @@
-//===- Processes.h - The same at once in several processes ------*- C++ -*-===//
+//===- Processes.h - The same work in several processes ---------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,8 +16,8 @@
 
 namespace dtlto::test {
 
-/// Runs \p Do in \p N processes at the same time, with 0 to N - 1; expects each
-/// to return true.
+/// Runs \p Do in \p N processes at the same time, with the numbers 0 to N - 1.
+/// Expects each to return true.
 inline void inProcesses(unsigned N, const std::function<bool(unsigned)> &Do) {
   std::vector<pid_t> Children;
   for (unsigned P = 0; P != N; ++P) {

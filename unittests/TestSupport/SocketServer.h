@@ -18,17 +18,17 @@
 
 namespace dtlto::test {
 
-/// Nothing that a test waits for takes as long. The end of all waiting.
+/// An upper limit for everything that a test waits for.
 constexpr std::chrono::seconds MaxWait{30};
 
-/// Where a socket listens that has no path. Port 0 is one that is free.
+/// An address for a socket without a path. Port 0 means any free port.
 struct TcpPlace {
   const char *Address = "127.0.0.1";
   uint16_t Port = 0;
 };
 
-/// A socket that listens: at a path, or (empty) at a TcpPlace. Connections
-/// wait in its queue, of \p Backlog, until somebody accepts them.
+/// A listening socket, at a path or, if that is empty, at a TcpPlace. Up to \p
+/// Backlog connections wait to be accepted.
 class Listener {
 public:
   explicit Listener(const std::string &Path = "", int Backlog = 500,
@@ -38,9 +38,9 @@ public:
 
   int fd() const { return Fd; }
   uint16_t port() const { return Port; }
-  /// "127.0.0.1:4711", as a host list and messages have it.
+  /// "127.0.0.1:4711", as in host lists and messages.
   std::string name() const;
-  /// Who waits to be let in is refused.
+  /// Refuses the connections that wait.
   void close();
 
 private:
@@ -48,28 +48,28 @@ private:
   uint16_t Port = 0;
 };
 
-/// Accepts connections, each on a thread of its own.
+/// Accepts connections, and serves each on its own thread.
 class SocketServer : public Listener {
 public:
-  /// \p Serve gets the connection, and ends with leave().
+  /// \p Serve gets the connection, and must call leave() at its end.
   using Session = std::function<void(int Fd)>;
   SocketServer(Session Serve, const std::string &Path = "", int Backlog = 500,
                TcpPlace At = {});
-  ~SocketServer(); // stop(), and the end of all threads
+  ~SocketServer(); // calls stop(), and waits for all threads
 
-  /// A connection is no longer there: \p Close, which closes it, is called.
-  /// stop() leaves it alone from then on. Any thread.
+  /// Ends a connection by calling \p Close, which must close it. stop() doesn't
+  /// touch the connection any more. May be called on any thread.
   void leave(int Fd, const std::function<void()> &Close);
-  /// Lets nobody in any more, and hangs up.
+  /// Accepts no more connections, and shuts down the open ones.
   void stop();
-  /// Connections that are open.
+  /// The number of open connections.
   unsigned numOpen() const;
 
 private:
   void accept();
 
   const Session Serve;
-  mutable std::mutex Mutex; // guards the rest
+  mutable std::mutex Mutex; // guards the members below
   bool Stopping = false;
   std::vector<int> Open;
   std::vector<std::thread> Threads;

@@ -18,7 +18,7 @@
 
 namespace dtlto::test {
 
-/// An empty folder that ends with the object, and all that is in it.
+/// An empty folder that is removed with its contents by the destructor.
 class TempFolder {
 public:
   TempFolder() {
@@ -45,7 +45,7 @@ public:
     return File ? (*File)->getBuffer().str() : "can't read " + Name.str();
   }
 
-  /// The names of what is in it, sorted.
+  /// Returns the sorted names of the folder's entries.
   std::vector<std::string> names() const {
     std::vector<std::string> Names;
     std::error_code EC;

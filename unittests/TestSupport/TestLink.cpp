@@ -67,7 +67,7 @@ TestLink::TestLink() {
   initializeTargets();
   TheLinker.Msg = &Msg;
   TheLinker.Opts.Progress = ProgressKind::Never;
-  // What a test doesn't ask for would depend on the machine and on time.
+  // Off by default, because the results depend on the machine and on time.
   TheLinker.Opts.LocalJobs = 0;
   TheLinker.Opts.DuplicatePercent = 0;
   TheLinker.Opts.Costs = "";
@@ -93,8 +93,8 @@ void TestLink::addProgram(unsigned N) {
     std::string IR;
     raw_string_ostream OS(IR);
     unsigned Next = I + 1;
-    // 7 and N have no common divisor for the N that tests use, or it doesn't
-    // matter: sizes only have to be out of order.
+    // Sizes only have to be out of order, so a common divisor of 7 and N
+    // wouldn't matter.
     unsigned Size = 8 + 16 * (I * 7 % N);
     OS << "@table" << I << " = constant [" << Size << " x i32] [";
     for (unsigned K = 0; K != Size; ++K)
@@ -114,7 +114,7 @@ void TestLink::addProgram(unsigned N) {
          << "  ret i32 %l\n}\n";
     else
       OS << "  ret i32 %v\n}\n";
-    // Over the importer's limit of 100 instructions.
+    // More than the importer's limit of 100 instructions.
     OS << "define i32 @large" << I << "(i32 %v0) noinline {\n";
     for (unsigned K = 0; K != 120; ++K)
       OS << "  %v" << K + 1 << " = " << (K % 2 ? "mul" : "xor") << " i32 %v"
@@ -223,7 +223,7 @@ TestLink::Result TestLink::run(lto::ThinBackend Backend) {
   Conf.CPU = "x86-64";
   Conf.DefaultTriple = "x86_64-pc-linux-gnu";
   Conf.RelocModel = Reloc::PIC_;
-  // What LLD sets, so that a compiler can be told all of it.
+  // LLD's settings, which a compiler's command line can express.
   Conf.Options.UseInitArray = true;
   Conf.Options.NoTrappingFPMath = false;
   Conf.Options.EmitAddrsig = true;
@@ -271,7 +271,7 @@ TestLink::Result TestLink::run(lto::ThinBackend Backend) {
       return Fail(std::move(E));
   }
 
-  // Objects arrive while their streams are destroyed, on any thread.
+  // The destructors of streams deliver the objects, on any thread.
   using Text = SmallString<0>;
   struct Stream : CachedFileStream {
     Stream(std::unique_ptr<Text> Where, std::function<void(StringRef)> Deliver)

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What LLD does with bitcode, without LLD: modules are added to an lto::LTO
-// with resolutions for their symbols, and a backend makes objects.
+// Does what LLD does with bitcode: adds modules and their symbol resolutions to
+// an lto::LTO, and runs a backend, which makes objects.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,7 @@
 
 namespace dtlto::test {
 
-/// Keeps what the core tells the user. Any thread.
+/// Records the core's messages to the user. May be used on any thread.
 class RecordingMessages : public Messages {
 public:
   void emit(MessageLevel Level, const llvm::Twine &Text) override;
@@ -31,18 +31,18 @@ public:
   std::optional<unsigned> columns() const override { return Columns; }
   bool verbose() const override { return Verbose; }
 
-  /// The messages of one level, in order.
+  /// Returns the messages of one level, in order.
   std::vector<std::string> all(MessageLevel Level) const;
   std::vector<std::string> warnings() const {
     return all(MessageLevel::Warning);
   }
-  /// Whether a message of \p Level contains each of \p Parts.
+  /// Returns whether a message of \p Level contains all \p Parts.
   bool has(MessageLevel Level, llvm::ArrayRef<llvm::StringRef> Parts) const;
   std::vector<std::string> progressLines() const;
   void clear();
 
   bool Verbose = false;
-  std::optional<unsigned> Columns; // of the terminal, if there is one
+  std::optional<unsigned> Columns; // of the terminal, if any
 
 private:
   mutable std::mutex Mutex;
@@ -50,13 +50,13 @@ private:
   std::vector<std::string> Lines;
 };
 
-/// A cache as `--thinlto-cache-dir` makes it, without a folder.
+/// A cache like that of `--thinlto-cache-dir`, but in memory.
 struct MemoryCache {
-  std::mutex Mutex;                           // guards the rest
+  std::mutex Mutex;                           // guards the members below
   std::map<std::string, std::string> Objects; // by key
   unsigned NumHits = 0;
   unsigned NumMisses = 0;
-  bool IsFull = false; // no object can be stored
+  bool IsFull = false; // storing fails
 };
 
 class TestLink {
@@ -67,41 +67,41 @@ public:
   void add(llvm::StringRef Name, llvm::StringRef IR);
   void addBitcode(llvm::StringRef Name, Bytes Bitcode);
 
-  /// Adds a program of \p N modules, m0.o to m<N-1>.o. Each calls a function of
-  /// the next that is worth importing, and another that isn't. They are of
-  /// different sizes, and not in the order of them.
+  /// Adds a program of \p N modules, m0.o to m<N-1>.o. Each calls two functions
+  /// of the next one: one worth importing, one not. Their sizes differ, and are
+  /// out of order.
   void addProgram(unsigned N);
 
   struct Result {
-    std::map<std::string, std::string> Objects; // by name of module
+    std::map<std::string, std::string> Objects; // by module name
     std::string Error;                          // empty: success
     unsigned NumDiagnostics = 0;                // errors and others
   };
 
-  /// Links with LLVM's own backend.
+  /// Links in-process.
   Result inProcess();
-  /// Links with the backend of this project and \p Plugin.
+  /// Links with this project's backend and \p Plugin.
   Result withPlugin(const dtlto_plugin &Plugin);
-  /// Runs all of a link but its backend's jobs, and calls \p Look in the place
-  /// of those. Any object is made by \p Look.
+  /// Runs a link, but calls \p Look instead of the backend's jobs. The link
+  /// gets no objects except those that \p Look makes.
   using LookFn = llvm::function_ref<void(const Link &, std::vector<Task> &)>;
   Result look(const dtlto_plugin *Plugin, LookFn Look);
 
-  // What may be changed before a link.
+  // Settings that may be changed before a link.
   Linker TheLinker;
   RecordingMessages Msg;
-  llvm::StringSet<> Visible;  // symbols that a native object refers to
-  bool ProgramIsWhole = true; // no symbol can be interposed
+  llvm::StringSet<> Visible;  // symbols referred to by a native object
+  bool ProgramIsWhole = true; // no symbol can be preempted
   bool RegisterInputs = true; // as the linker's hook does
   unsigned Parallelism = 4;   // --thinlto-jobs
   bool EmitIndexFiles = false;
   bool EmitImportsFiles = false;
   std::function<void(llvm::lto::Config &)> Configure;
-  std::function<void(llvm::StringRef Name)> OnObject; // any thread
-  std::function<void(plan::Options &)> Adjust; // thresholds, with a plugin
+  std::function<void(llvm::StringRef Name)> OnObject; // called on any thread
+  std::function<void(plan::Options &)> Adjust;        // sets thresholds
   MemoryCache *Cache = nullptr;
 
-  std::vector<std::string> Written; // what the last link told OnWrite
+  std::vector<std::string> Written; // what the last link passed to OnWrite
 
 private:
   Result run(llvm::lto::ThinBackend Backend);

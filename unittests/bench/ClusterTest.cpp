@@ -1,12 +1,12 @@
-//===- ClusterTest.cpp - The arithmetic of a simulated cluster ------------===//
+//===- ClusterTest.cpp - The model of a simulated cluster -----------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Time is a number here: no test waits. One byte takes one nanosecond on the
-// wire unless a test says otherwise.
+// Time is just a number: no test waits. A byte takes one nanosecond on the wire
+// unless a test says otherwise.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,14 +40,14 @@ Fault dies(uint32_t Machine, Time At) {
   return F;
 }
 
-/// Lets everything happen; returns all reports.
+/// Runs the cluster until nothing is left to happen; returns all reports.
 std::vector<Report> finish(Cluster &C) {
   while (C.next() != Never)
     C.advance(C.next());
   return C.takeReports();
 }
 
-/// When each job came to its end.
+/// Returns the time when each job ended.
 std::map<uint64_t, Time> ends(const std::vector<Report> &Reports) {
   std::map<uint64_t, Time> Ends;
   for (const Report &R : Reports)
@@ -124,7 +124,7 @@ TEST(ClusterTest, ContentIsSentOnceToEachMachine) {
     ClusterSettings S = settings(2, 2, 0);
     S.Cache = Cache;
     Cluster C(S);
-    // Machine 0, 1, 0, 1.
+    // They go to machines 0, 1, 0, 1.
     for (uint64_t Id = 1; Id != 5; ++Id)
       ASSERT_TRUE(C.submit(0, {Id, {{1, 100}, {uint32_t(Id + 1), 10}}, 50, 0}));
     finish(C);
@@ -172,8 +172,8 @@ TEST(ClusterTest, AMachineWithAnIdleSlotIsServedFirst) {
   ASSERT_TRUE(C.submit(0, job(1, 100)));
   ASSERT_TRUE(C.submit(0, job(2, 10000)));
   C.advance(1);
-  ASSERT_TRUE(C.submit(1, job(3, 10000, 500))); // ahead, is being sent
-  ASSERT_TRUE(C.submit(2, job(4, 10000, 500))); // ahead, waits
+  ASSERT_TRUE(C.submit(1, job(3, 10000, 500))); // ahead, being sent
+  ASSERT_TRUE(C.submit(2, job(4, 10000, 500))); // ahead, waiting
   C.advance(100);                               // machine 0 is idle
   C.cancel(100, 3);
   ASSERT_TRUE(C.submit(101, job(5, 10, 500)));
@@ -212,7 +212,7 @@ TEST(ClusterTest, CancelledJobsAreNotSent) {
   ASSERT_TRUE(C.submit(0, job(1, 10, 100)));
   ASSERT_TRUE(C.submit(0, job(2, 10, 100)));
   C.cancel(50, 2);
-  C.cancel(50, 77); // unknown
+  C.cancel(50, 77); // unknown job
   finish(C);
   EXPECT_EQ(C.totals().BytesSent, 100u);
   EXPECT_EQ(C.totals().Done, 1u);
@@ -277,7 +277,7 @@ TEST(ClusterTest, DeathAfterANumberOfJobs) {
     ASSERT_TRUE(C.submit(0, job(Id, 100 + Time(Id))));
   auto R = finish(C);
   EXPECT_EQ(C.totals().Deaths, 1u);
-  // 1 and 2 ended, then 3 on machine 0, and machine 1 died with the other four.
+  // Jobs 1, 2 and 3 ended, then machine 1 died with the other four.
   EXPECT_EQ(C.totals().Lost, 4u);
   EXPECT_EQ(C.totals().Done, 6u);
 }
@@ -288,10 +288,10 @@ TEST(ClusterTest, DeathWithTheSecondJob) {
   F.AtBegin = 2;
   S.Faults.push_back(F);
   Cluster C(S);
-  for (uint64_t Id = 1; Id != 11; ++Id) // even ones go to machine 1
+  for (uint64_t Id = 1; Id != 11; ++Id) // even jobs go to machine 1
     ASSERT_TRUE(C.submit(0, job(Id, 100)));
   finish(C);
-  // The object of its first job was still there, too.
+  // The object of machine 1's first job was lost with it.
   EXPECT_EQ(C.totals().Done, 5u);
   EXPECT_EQ(C.totals().Lost, 5u);
 }
@@ -327,7 +327,7 @@ TEST(ClusterTest, SpeedsAreSeededAndTheFastestGoesFirst) {
 }
 
 TEST(ClusterTest, WorkConserving) {
-  // Equal jobs without transfers: the slots are never idle.
+  // Equal jobs without transfers never leave a slot idle.
   Cluster C(settings(4, 3, 2));
   uint64_t Id = 0;
   Time Now = 0;

@@ -1,13 +1,13 @@
-//===- PluginTest.cpp - The replay plugin keeps the ABI -------------------===//
+//===- PluginTest.cpp - The replay plugin obeys the ABI -------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The plugin's functions, called as a host does, with a recording of modules
-// that don't exist. The cluster's time passes a thousand times faster, and no
-// test looks at the clock.
+// Calls the plugin's functions as a host does, with a recording of modules that
+// don't exist. The cluster runs a thousand times faster than real time. No test
+// checks the clock.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +26,7 @@ using namespace dtlto::replay;
 
 namespace {
 
-/// A host that remembers, and a recording of ten jobs in a folder of its own.
+/// A host that records calls, and a folder with a recording of ten jobs.
 class ReplayPluginTest : public testing::Test {
 protected:
   void SetUp() override {
@@ -93,7 +93,7 @@ protected:
   }
 
   int32_t open(std::vector<std::string> Args) {
-    // Room for all jobs of a test, unless it says otherwise.
+    // Room for all jobs, unless the test says otherwise.
     Args.insert(Args.begin(), "ahead=3");
     Args.push_back("recording=" + Folder);
     Args.push_back("scale=1000");
@@ -151,7 +151,7 @@ protected:
   std::string Folder;
   dtlto_host Host = {};
   dtlto_session *Session = nullptr;
-  std::mutex Mutex; // guards the rest
+  std::mutex Mutex; // guards the members below
   std::condition_variable Changed;
   std::thread::id Submitting;
   std::map<uint64_t, int32_t> Done;
@@ -186,7 +186,7 @@ TEST_F(ReplayPluginTest, CompressedInputsAreFewBytes) {
     ASSERT_EQ(open({"machines=1", "slots=2", "stats=" + Folder + "/stats",
                     Compress ? "compress=1" : "compress=0"}),
               DTLTO_OK);
-    for (uint64_t I : {0, 1, 2}) { // the last brings nothing new
+    for (uint64_t I : {0, 1, 2}) { // the last has no new input
       ASSERT_EQ(submit(Compress * 3 + I, I ? 1 : 0), DTLTO_OK);
       waitForDone(Compress * 3 + I + 1);
     }
@@ -233,7 +233,7 @@ TEST_F(ReplayPluginTest, RoomIsToldAfterBusy) {
 }
 
 TEST_F(ReplayPluginTest, CloseEndsWhatRuns) {
-  // A thousand seconds each.
+  // A thousand seconds per job.
   ASSERT_EQ(open({"machines=1", "slots=1", "slow=0:1000000@0"}), DTLTO_OK);
   for (int I = 0; I != 3; ++I)
     ASSERT_EQ(submit(1 + I, I), DTLTO_OK);

@@ -1,4 +1,4 @@
-//===- AddressTest.cpp - Names, addresses, and letters about them ---------===//
+//===- AddressTest.cpp - Names, addresses and mailboxes -------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -25,7 +25,7 @@ static bool waitFor(int Fd, short Events) {
   return ::poll(&P, 1, 30 * 1000) == 1;
 }
 
-/// The answer, on this thread.
+/// Resolves a name and waits for the result on this thread.
 static Resolved resolved(const std::string &Name, uint16_t Port) {
   auto Box = std::make_shared<Mailbox>();
   Resolved Result;
@@ -90,12 +90,12 @@ TEST(AddressTest, Connect) {
   ASSERT_GE(Fd, 0);
   EXPECT_TRUE(waitFor(Fd, POLLOUT));
   EXPECT_EQ(dtlto::os::connectError(Fd), 0);
-  // A distccd gets all of a request at once.
+  // A request must not be delayed by Nagle's algorithm.
   int NoDelay = 0;
   socklen_t Size = sizeof(NoDelay);
   EXPECT_EQ(::getsockopt(Fd, IPPROTO_TCP, TCP_NODELAY, &NoDelay, &Size), 0);
   EXPECT_NE(NoDelay, 0);
-  // A machine that is gone is noticed.
+  // A dead machine must be detected.
   int Limit = 0;
   EXPECT_EQ(::getsockopt(Fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &Limit, &Size), 0);
   EXPECT_EQ(Limit, dtlto::TheNetworkLimits.Gone.count());
@@ -105,7 +105,7 @@ TEST(AddressTest, Connect) {
 TEST(AddressTest, Refused) {
   uint16_t Port = Listener().port();
   int Fd = beginConnect(resolved("127.0.0.1", Port).Addresses.at(0));
-  // Either at once or later.
+  // The error may come at once or later.
   if (Fd < 0) {
     EXPECT_EQ(errno, ECONNREFUSED);
     return;
@@ -129,7 +129,7 @@ TEST(MailboxTest, LettersInOrder) {
   EXPECT_EQ(::poll(&P, 1, 0), 0);
 }
 
-/// A letter may post another; that is delivered in the next turn.
+/// A message may post another one, which the next deliver() delivers.
 TEST(MailboxTest, PostFromALetter) {
   Mailbox Box;
   unsigned Num = 0;

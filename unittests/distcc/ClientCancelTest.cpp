@@ -14,7 +14,7 @@ namespace {
 
 class ClientCancelTest : public PluginTest {};
 
-/// A session with a job in each state, none of which goes on by itself.
+/// A session with a job in each state. None of the jobs continues by itself.
 class JobsInEachState {
 public:
   JobsInEachState() {
@@ -22,7 +22,7 @@ public:
     A.onConnect([&](MockDistccd::Peer &P) {
       if (P.answeredProbe())
         return;
-      // Takes nothing more of the job, until it is time to see its end.
+      // Read no more of the job until the test expects its end.
       SendGate.wait();
       P.waitUntilLeft();
     });
@@ -34,7 +34,7 @@ public:
     EXPECT_EQ(
         Host.open({hosts({&A}, "/1") + " " + B.name() + "/2 localhost/1"}),
         DTLTO_OK);
-    // Hosts are chosen in the order of the list.
+    // Wait for both, because hosts are chosen in the order of the list.
     Host.waitForLog(A.name() + ": has clang-19");
     Host.waitForLog(B.name() + ": has clang-19");
     Sending = Host.submit(largeJob("sending.o", 8000000));
@@ -63,22 +63,23 @@ public:
 
 TEST_F(ClientCancelTest, CancelInEachState) {
   JobsInEachState S;
-  // Those that would take the others' slots go first.
+  // First the jobs that could take the slots of others.
   for (uint64_t Id : {S.Packing, S.Queued, S.Sending, S.Waiting, S.Receiving}) {
     S.Host.cancel(Id);
     S.Host.cancel(Id);
     EXPECT_EQ(S.Host.wait(Id).Status, DTLTO_CANCELLED);
-    S.Host.cancel(Id); // ended long ago
+    S.Host.cancel(Id); // ended already
   }
   S.SendGate.open();
   EXPECT_TRUE(S.A.waitFor([&] { return S.A.numLeft() == 1; }));
   EXPECT_TRUE(S.B.waitFor([&] { return S.B.numLeft() == 2; }));
-  // What runs in the linker itself goes on.
+  // A local compile continues.
   S.Host.cancel(S.Local);
   S.LocalGate.open();
   EXPECT_EQ(S.Host.wait(S.Local).Object, "local local.o");
-  EXPECT_TRUE(S.Host.warnings().empty()); // no host did anything wrong
-  // All slots are free again: this one goes to the first, A, and is not taken.
+  EXPECT_TRUE(S.Host.warnings().empty()); // no host is to blame
+  // All slots are free again: the next job goes to A, the first host, which
+  // doesn't answer.
   S.Host.submit(smallJob("last.o"));
   EXPECT_TRUE(S.A.waitFor([&] { return S.A.numConnections() == 3; }));
 }
@@ -86,11 +87,11 @@ TEST_F(ClientCancelTest, CancelInEachState) {
 TEST_F(ClientCancelTest, CloseInEachState) {
   JobsInEachState S;
   S.SendGate.open();
-  S.LocalGate.open(); // else close() would wait for it
+  S.LocalGate.open(); // close() waits for it
   S.Host.close();
   for (uint64_t Id : {S.Sending, S.Waiting, S.Receiving})
     EXPECT_EQ(S.Host.wait(Id).Status, DTLTO_CANCELLED);
-  // These may have come to their ends.
+  // These may have finished.
   for (uint64_t Id : {S.Local, S.Queued, S.Packing}) {
     int32_t Status = S.Host.wait(Id).Status;
     EXPECT_TRUE(Status == DTLTO_CANCELLED || Status == DTLTO_OK) << Status;
@@ -109,7 +110,7 @@ TEST_F(ClientCancelTest, UnknownIds) {
   EXPECT_EQ(Host.wait(Host.submit(smallJob("x.o"))).Status, DTLTO_OK);
 }
 
-/// Every second job is cancelled while results arrive.
+/// Cancels every second job while results arrive.
 TEST_F(ClientCancelTest, CancelStorm) {
   MockDistccd A, B;
   FakeHost Host;
@@ -145,7 +146,7 @@ TEST_F(ClientCancelTest, CancelStorm) {
   EXPECT_EQ(Host.wait(Host.submit(smallJob("last.o"))).Status, DTLTO_OK);
 }
 
-/// close() with results in flight, at many moments.
+/// Calls close() at many moments while results arrive.
 TEST_F(ClientCancelTest, CloseStorm) {
   MockDistccd A, B;
   for (unsigned Round = 0; Round != 40; ++Round) {
@@ -186,7 +187,7 @@ TEST_F(ClientCancelTest, CloseWhileProbesHang) {
   EXPECT_TRUE(Host.warnings().empty());
 }
 
-/// What load() says fits together at any moment.
+/// The numbers of load() are consistent at any moment.
 TEST_F(ClientCancelTest, LoadWhileResultsArrive) {
   MockDistccd A;
   FakeHost Host;

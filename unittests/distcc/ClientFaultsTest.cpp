@@ -1,12 +1,12 @@
-//===- ClientFaultsTest.cpp - Connections that break, and wrong answers ---===//
+//===- ClientFaultsTest.cpp - Broken connections and wrong answers --------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Whatever a host does: a job comes back with the right object, from another
-// host, or with an infrastructure error that names the host.
+// Whatever a host does, a job ends in one of two ways: with the right object,
+// from another host, or with an infrastructure error that names the host.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,12 +22,12 @@ class ClientFaultsTest : public PluginTest {
 protected:
   void SetUp() override {
     PluginTest::SetUp();
-    // A host that fails once is used again, for the next fault.
+    // Use a host again at once after a failure, for the next fault.
     setenv("DISTCC_BACKOFF_PERIOD", "0", 1);
   }
 
-  /// Runs a job for each fault with the bad host alone: all must fail. Then
-  /// with a good one beside it: all must succeed.
+  /// Runs a job for each fault: first with the bad host alone, where all jobs
+  /// must fail, then with a good host as well, where all must succeed.
   void runAll(const std::vector<MockDistccd::Act> &Faults,
               const std::vector<JobSpec> &Jobs);
   void runAlone(const std::vector<MockDistccd::Act> &Faults,
@@ -46,7 +46,7 @@ static std::vector<JobSpec> smallJobs(size_t Num) {
   return Jobs;
 }
 
-/// Does to job N what fault N says.
+/// Makes \p Bad react to job N with fault N.
 static void setFaults(MockDistccd &Bad,
                       const std::vector<MockDistccd::Act> &Faults) {
   Bad.onJob([&Faults](MockDistccd::Peer &P) {
@@ -71,7 +71,7 @@ void ClientFaultsTest::runAlone(const std::vector<MockDistccd::Act> &Faults,
     EXPECT_GT(D.Message.size(), Bad.name().size() + 10);
   }
   Host.close();
-  // There is no other host to try, but not after all faults another try helps.
+  // There is no other host. Some faults are retried on this one.
   EXPECT_GT(Bad.numJobs(), Faults.size());
   EXPECT_LE(Bad.numJobs(), 3 * Faults.size());
 }
@@ -151,7 +151,7 @@ TEST_F(ClientFaultsTest, ResetInsteadOfTheEnd) {
   }
 }
 
-/// A server that doesn't get to its end, as its child holds the connection.
+/// A child of the server keeps the connection open after the answer.
 TEST_F(ClientFaultsTest, AnAnswerWithoutAnEndIsTaken) {
   MockDistccd A;
   A.onJob([](MockDistccd::Peer &P) {
@@ -166,12 +166,12 @@ TEST_F(ClientFaultsTest, AnAnswerWithoutAnEndIsTaken) {
 }
 
 //===----------------------------------------------------------------------===//
-// Requests that are not taken
+// Requests that are not read
 //===----------------------------------------------------------------------===//
 
 static constexpr size_t LargeSize = 6000000;
 
-/// A bad host that reads \p Size bytes of each job, and does \p Then.
+/// Makes \p Bad read \p Size bytes of each job, and then do \p Then.
 static void readAndThen(MockDistccd &Bad, std::function<size_t()> Size,
                         MockDistccd::Act Then) {
   Bad.onConnect([=](MockDistccd::Peer &P) {
@@ -199,10 +199,10 @@ static void runLarge(MockDistccd &Bad) {
   Host.close();
   EXPECT_EQ(Bad.numConnections(), 6u);
   for (const WireRequest &R : Good.requests())
-    EXPECT_EQ(R.Wrong, ""); // sent again from its beginning
+    EXPECT_EQ(R.Wrong, ""); // must be sent again from the beginning
 }
 
-/// 0, and up to nearly all.
+/// Returns sizes from 0 to nearly all of a job.
 static std::function<size_t()> sizes() {
   auto Next = std::make_shared<std::atomic<size_t>>(0);
   return [Next] { return (*Next)++ * (LargeSize / 4 - 1000); };
@@ -227,7 +227,7 @@ TEST_F(ClientFaultsTest, AnswerWhileAJobIsSent) {
 }
 
 TEST_F(ClientFaultsTest, AJobIsNotTaken) {
-  setenv("DISTCC_IO_TIMEOUT", "3", 1); // the good host has as long
+  setenv("DISTCC_IO_TIMEOUT", "3", 1); // also the good host's limit
   MockDistccd Bad;
   readAndThen(Bad, sizes(), [](MockDistccd::Peer &P) { P.hang(); });
   runLarge(Bad);
@@ -255,8 +255,8 @@ TEST_F(ClientFaultsTest, SilenceAtEachStep) {
 // Dribbling
 //===----------------------------------------------------------------------===//
 
-/// Each byte is a sign of life. Those of a dependency file, which nobody wants,
-/// hold up nobody.
+/// An answer that dribbles is given up even though each byte is a sign of life.
+/// Bytes of an unneeded dependency file don't delay the result.
 TEST_F(ClientFaultsTest, AnAnswerThatDribbles) {
   TheNetworkLimits.Pause = std::chrono::milliseconds(50);
   TheNetworkLimits.MinRate = UINT64_MAX;
@@ -322,7 +322,7 @@ static std::vector<std::string> nonsense() {
   const std::string NoText = token("SERR", 0) + token("SOUT", 0);
   std::vector<std::string> Wires;
   for (const char *Name : {"DONE", "STAT", "SERR", "SOUT", "DOTO"}) {
-    // Each byte of each token, so that it can't be what it was.
+    // Change each byte of each token.
     for (size_t I = 0; I != 4; ++I) {
       std::string Wrong = Name;
       Wrong[I] = Wrong[I] == 'X' ? 'Y' : 'X';
@@ -340,9 +340,9 @@ static std::vector<std::string> nonsense() {
   for (uint32_t Status : {0x10000u, 0x7fu, 0xffffffffu, 9u, 15u, 110u << 8})
     Wires.push_back(Head.substr(0, 12) + token("STAT", Status) + NoText +
                     token("DOTO", 0));
-  // An object although it failed.
+  // An object in spite of a failure.
   Wires.push_back(replaced(Good, "STAT", token("STAT", 1 << 8)));
-  // Lengths that are too large, and absurd ones.
+  // Lengths that are too large, or absurd.
   for (const char *Name : {"SERR", "SOUT", "DOTO"})
     for (uint32_t Length :
          {0x1000u, 0x40000001u, 0x7fffffffu, 0x80000000u, 0xffffffffu})
@@ -351,16 +351,16 @@ static std::vector<std::string> nonsense() {
   for (const char *Name : {"SERR", "SOUT", "DOTO"})
     for (uint32_t Length : {0u, 1u, 10u})
       Wires.push_back(replaced(Good, Name, token(Name, Length)));
-  // What follows the end.
+  // Bytes after the end.
   for (const char *Tail :
        {"D", "DOTD0000000", "DOTD00000000x", "garbage",
         "a whole token and some more", "DONE00000003STAT00000000"})
     Wires.push_back(Good + Tail);
-  // Nothing, and empty objects.
+  // No object, and an empty one.
   Wires.push_back(Head + NoText + token("DOTO", 0));
   Wires.push_back(Head + NoText + token("DOTO", 3) +
                   std::string("\x11\0\0", 3));
-  // LZO that is no LZO, or damaged.
+  // Invalid or damaged LZO data.
   for (const char *Name : {"SERR", "SOUT", "DOTO"}) {
     std::string Wire = Head;
     for (const char *Part : {"SERR", "SOUT", "DOTO"})
@@ -376,7 +376,7 @@ static std::vector<std::string> nonsense() {
                     Object.substr(0, Object.size() - Cut));
   Wires.push_back(Head + NoText + token("DOTO", uint32_t(Object.size() + 1)) +
                   Object + "x");
-  // A text that becomes far too long.
+  // A text that decompresses to far too much.
   std::string Bomb = packed(std::string(size_t(65) << 20, 'x'));
   Wires.push_back(Head + token("SERR", uint32_t(Bomb.size())) + Bomb +
                   token("SOUT", 0) + token("DOTO", uint32_t(Object.size())) +

@@ -1,4 +1,4 @@
-//===- ClientTest.cpp - Jobs that go well, through the plugin's entry -----===//
+//===- ClientTest.cpp - Successful jobs through the plugin's entry --------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -21,7 +21,7 @@ static std::string output(unsigned N) {
   return "job" + std::to_string(N) + ".o";
 }
 
-/// Sends \p NumJobs small jobs and checks their objects.
+/// Runs \p NumJobs small jobs and checks their objects.
 static void runMany(FakeHost &Host, unsigned NumJobs) {
   std::map<uint64_t, std::string> Outputs;
   for (unsigned I = 0; I != NumJobs; ++I)
@@ -44,7 +44,7 @@ TEST_F(ClientTest, OneHost) {
   Host.close();
   EXPECT_EQ(A.numProbes(), 1u);
   EXPECT_EQ(A.numJobs(), 200u);
-  EXPECT_LE(A.mostJobs(), 4u); // distcc's limit if none is named
+  EXPECT_LE(A.mostJobs(), 4u); // distcc's default limit
   EXPECT_TRUE(Host.warnings().empty());
   EXPECT_TRUE(Host.errors().empty());
 }
@@ -137,7 +137,7 @@ TEST_F(ClientTest, CompilerErrorsComeBackOnce) {
   ASSERT_EQ(Host.open({hosts({&A, &B})}), DTLTO_OK);
   FakeHost::Done D = Host.wait(Host.submit(smallJob("x.o")));
   EXPECT_EQ(D.Status, DTLTO_ERROR_COMPILER);
-  // The linker puts the user's names of modules there.
+  // The linker replaces the path by the user's name of the module.
   EXPECT_EQ(D.Message, "error: m/x.o.bc is no bitcode");
   EXPECT_EQ(A.numJobs() + B.numJobs(), 1u);
   EXPECT_TRUE(Host.warnings().empty());
@@ -175,7 +175,7 @@ TEST_F(ClientTest, BusyUntilThereIsRoom) {
     Ids.push_back(Id);
     ASSERT_LT(Ids.size(), 100u);
   }
-  // Some more than can run, so that the next is ready at once.
+  // The plugin accepts a few more jobs than can run, so that the next is ready.
   EXPECT_GT(Ids.size(), 2u);
   EXPECT_TRUE(A.waitFor([&] { return A.numJobs() == 2; }));
   dtlto_load Load = Host.load();
@@ -186,7 +186,7 @@ TEST_F(ClientTest, BusyUntilThereIsRoom) {
 
   unsigned Before = Host.numLoadChanged();
   G.open();
-  // There is room, and the host is told.
+  // There is room again, and the host is told.
   Host.submit(smallJob("late.o"));
   EXPECT_GT(Host.numLoadChanged(), Before);
   Host.waitForAll();
@@ -202,7 +202,7 @@ TEST_F(ClientTest, LoadOfAnIdleFarm) {
   Host.wait(Host.submit(smallJob("x.o")));
   Host.waitForLog(A.name() + ": has clang-19 19.1.7, 3 slots");
   Host.waitForLog(B.name() + ": has clang-19 19.1.7, 3 slots");
-  // The letters of two more jobs: what was known before is told by then.
+  // By the end of two more jobs, the plugin has handled all earlier messages.
   Host.wait(Host.submit(smallJob("y.o")));
   Host.wait(Host.submit(smallJob("z.o")));
   dtlto_load Load = Host.load();
@@ -278,7 +278,7 @@ TEST_F(ClientTest, FilesForMonitors) {
   ASSERT_EQ(Host.open({hosts({&A}, "/3")}), DTLTO_OK);
   for (unsigned I = 0; I != 3; ++I)
     Host.waitForState(Host.submit(smallJob(output(I))), DTLTO_STATE_RUNNING);
-  // They are written beside the jobs.
+  // Another thread writes these files.
   unsigned NumFiles = 0;
   for (unsigned I = 0; I != 3000 && NumFiles != 3; ++I) {
     NumFiles = 0;
@@ -319,8 +319,8 @@ TEST_F(ClientTest, AByteAtATime) {
   }
 }
 
-// As far as anybody can tell from outside, no more jobs are sent and compiled
-// at the same time than the host has slots.
+// Judging by the reported states, a host never has more jobs that are sent or
+// compiled at the same time than slots.
 TEST_F(ClientTest, ASlotHoldsOneAtATime) {
   MockDistccd A;
   FakeHost Host;

@@ -1,4 +1,4 @@
-//===- FakeHost.cpp - A linker inside of a test ---------------------------===//
+//===- FakeHost.cpp - A linker in a test ----------------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -38,7 +38,7 @@ JobSpec dtlto::test::largeJob(const std::string &Output, size_t Size) {
   return Spec;
 }
 
-/// A job and all its memory.
+/// A job with its memory.
 struct FakeHost::Made {
   explicit Made(const JobSpec &S, uint64_t Id)
       : Spec(S), Name("lib.a(" + S.Output + ")") {
@@ -86,10 +86,10 @@ struct FakeHost::Made {
 };
 
 //===----------------------------------------------------------------------===//
-// What the plugin calls
+// Functions for the plugin
 //===----------------------------------------------------------------------===//
 
-// It has no context of its own to tell hosts apart by.
+// This extension has no context to distinguish hosts.
 static const dtlto_local_codegen *codegen();
 
 FakeHost::FakeHost() {
@@ -170,7 +170,7 @@ void FakeHost::done(uint64_t Id, const dtlto_result &Result) {
     complain(Results.count(Id) ? "a second job_done()"
                                : "job_done() for a job that isn't there");
   else
-    Jobs.erase(It); // nobody looks at it any more
+    Jobs.erase(It); // the plugin must not read it any more
   Done D;
   D.Status = Result.status;
   if (Result.message)
@@ -226,7 +226,7 @@ int32_t FakeHost::run(uint64_t Id, dtlto_result &Result) {
 }
 
 //===----------------------------------------------------------------------===//
-// What the test calls
+// Functions for tests
 //===----------------------------------------------------------------------===//
 
 FakeHost::~FakeHost() { close(); }
@@ -389,7 +389,7 @@ unsigned FakeHost::mostLocal() const {
 }
 
 //===----------------------------------------------------------------------===//
-// Around each test
+// Setup and checks of each test
 //===----------------------------------------------------------------------===//
 
 static size_t numEntries(const char *Dir) {
@@ -413,7 +413,7 @@ void PluginTest::SetUp() {
         "DISTCC_FALLBACK", "DISTCC_VERBOSE", "DISTCC_LOG", "DISTCC_SSH"})
     unsetenv(Variable);
   setenv("DISTCC_DIR", Folder.c_str(), 1);
-  // A sanitizer starts a thread of its own with the first.
+  // A sanitizer starts its own thread along with the first one.
   std::thread([] {}).join();
   NumFiles = numOpenFiles();
   NumThreads = numThreads();
@@ -421,8 +421,8 @@ void PluginTest::SetUp() {
 
 void PluginTest::TearDown() {
   TheNetworkLimits = NetworkLimits();
-  // Threads that look a name up are not waited for by anybody, and hold on to
-  // the mailbox for their answer.
+  // No code waits for threads that look up names. They hold the mailbox until
+  // they have the answer.
   auto End = std::chrono::steady_clock::now() + MaxWait;
   while (numThreads() > NumThreads && std::chrono::steady_clock::now() < End)
     std::this_thread::yield();

@@ -1,4 +1,4 @@
-//===- FakeHost.h - A linker inside of a test -------------------*- C++ -*-===//
+//===- FakeHost.h - A linker in a test --------------------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,14 +6,14 @@
 //===----------------------------------------------------------------------===//
 //
 // The host's side of the ABI for the distcc plugin, without a linker: jobs are
-// any bytes. It notes all that the plugin does, and what it must not do:
+// any bytes. Records the plugin's calls, and complains of violations:
 //
 //   - a job_done() that is missing, comes twice, for a job that was not
 //     accepted, or from inside of submit();
 //   - any call after close();
 //   - a status that the ABI doesn't know, an object with another status than
 //     DTLTO_OK;
-//   - a look at a job's memory after its job_done(): it is freed there.
+//   - a read of a job's memory after its job_done(), which frees the memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,15 +29,15 @@
 
 namespace dtlto::test {
 
-/// What is compiled, or imported: lives as long as the session.
+/// A module to compile or import. Lives as long as the session.
 struct Module {
   std::string Path, Bytes;
 };
 
-/// Objects that begin with it are refused by dtlto.check/1.
+/// dtlto.check/1 refuses objects that begin with this text.
 inline const char Damaged[] = "damaged";
 
-/// What a test asks for.
+/// A test's description of a job.
 struct JobSpec {
   std::shared_ptr<const Module> Primary;
   std::vector<std::shared_ptr<const Module>> Imports;
@@ -48,9 +48,9 @@ struct JobSpec {
   uint64_t Cost = 0; // 0: the module's size
 };
 
-/// A job of its own small module that writes \p Output.
+/// Returns a job that has its own small module and writes \p Output.
 JobSpec smallJob(const std::string &Output);
-/// One whose module has \p Size bytes that can't be compressed.
+/// Returns a job whose module has \p Size incompressible bytes.
 JobSpec largeJob(const std::string &Output, size_t Size);
 
 class FakeHost {
@@ -59,54 +59,54 @@ public:
   ~FakeHost(); // closes the session
   FakeHost(const FakeHost &) = delete;
 
-  /// Begins a session; `hosts=` and others in \p Args.
+  /// Begins a session. \p Args has `hosts=` and others.
   int32_t open(std::vector<std::string> Args);
-  /// Offers a job once. Sets \p Id if it is accepted.
+  /// Offers a job once. Sets \p Id if the job is accepted.
   int32_t tryToSubmit(const JobSpec &Spec, uint64_t &Id);
-  /// Offers it again after each load_changed(). Returns its id.
+  /// Offers a job until it is accepted. Returns its id.
   uint64_t submit(const JobSpec &Spec);
   void cancel(uint64_t Id);
-  /// Tells that the result of a job was wrong.
+  /// Tells the plugin that the result of a job was wrong.
   void refute(uint64_t Id);
   dtlto_load load();
-  /// Ends the session and checks what the ABI promises for then.
+  /// Ends the session and checks what the ABI promises for its end.
   void close();
 
   struct Done {
     int32_t Status = -1; // no job_done() yet
     std::string Object, Message, Worker;
   };
-  /// Waits for a job's end.
+  /// Waits for the end of a job.
   Done wait(uint64_t Id);
   void waitForAll();
-  /// Waits for a report of \p State, a message that contains \p Text, or for
-  /// \p NumRunning jobs at once in local code generation. All fail the test if
-  /// it doesn't come.
+  /// Wait for a report of \p State, for a message that contains \p Text, or for
+  /// \p NumRunning concurrent local compiles. All fail the test after a time
+  /// limit.
   void waitForState(uint64_t Id, uint32_t State);
   void waitForLog(const std::string &Text);
   void waitForLocal(unsigned NumRunning);
 
-  /// The messages of a level, in order.
+  /// Returns the messages of a level, in order.
   std::vector<std::string> log(uint32_t Level) const;
   std::vector<std::string> warnings() const { return log(DTLTO_LOG_WARNING); }
   std::vector<std::string> errors() const { return log(DTLTO_LOG_ERROR); }
-  /// The states that were told of a job.
+  /// Returns the states reported for a job.
   std::vector<uint32_t> states(uint64_t Id) const;
-  /// Of all jobs, in order.
+  /// Returns the states reported for all jobs, in order.
   std::vector<std::pair<uint64_t, uint32_t>> allStates() const;
   unsigned numDone() const;
   unsigned numLoadChanged() const;
   unsigned mostLocal() const;
-  /// What configure() asked for.
+  /// The result of configure().
   const dtlto_session_config &config() const { return Config; }
 
-  // To be set before open().
+  // Set these before open().
   uint64_t NumJobs = 1000;
   bool OffersCodegen = true;
-  const char *Linker = nullptr;          // what it says of itself
-  std::function<void(uint64_t)> OnLocal; // before a local job ends
+  const char *Linker = nullptr;          // the linker's version
+  std::function<void(uint64_t)> OnLocal; // called before a local job ends
 
-  // The extensions'.
+  // Functions of extensions.
   static FakeHost &of(dtlto_host_context *C) {
     return *reinterpret_cast<FakeHost *>(C);
   }
@@ -114,7 +114,7 @@ public:
 
 private:
   struct Made;
-  bool waitFor(std::function<bool()> What); // which may look at all
+  bool waitFor(std::function<bool()> What); // \p What may read all members
   void check(const char *Call);
   void complain(std::string Text);
   void done(uint64_t Id, const dtlto_result &Result);
@@ -122,10 +122,10 @@ private:
   dtlto_host Host = {};
   dtlto_session_config Config = {};
   dtlto_session *Session = nullptr;
-  mutable std::mutex Mutex; // guards the rest
+  mutable std::mutex Mutex; // guards the members below
   std::condition_variable Changed;
   std::vector<std::string> Complaints;
-  std::map<uint64_t, std::unique_ptr<Made>> Jobs; // not yet done
+  std::map<uint64_t, std::unique_ptr<Made>> Jobs; // not done yet
   std::map<uint64_t, Done> Results;
   std::set<uint64_t> Accepted;
   std::vector<std::shared_ptr<const Module>> Modules;
@@ -138,21 +138,21 @@ private:
   bool Closed = false;
 };
 
-/// Sets the plugin's variables to what they are for nobody in particular, and
-/// checks that nothing is left behind: files, sockets, threads, processes.
+/// Resets the plugin's environment variables. Checks that a test leaves no
+/// files, sockets, threads or processes.
 class PluginTest : public testing::Test {
 protected:
   void SetUp() override;
   void TearDown() override;
 
-  std::string Folder; // a fresh one; $DISTCC_DIR
+  std::string Folder; // a new folder, also $DISTCC_DIR
   size_t NumFiles = 0, NumThreads = 0;
 };
 
 size_t numOpenFiles();
 size_t numThreads();
 
-/// "hosts=..." for one or more, with "/limit" or so after each.
+/// Returns "hosts=..." with \p Options such as "/limit" after each host.
 std::string hosts(std::initializer_list<const MockDistccd *> Mocks,
                   const std::string &Options = "");
 

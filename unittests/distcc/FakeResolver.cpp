@@ -1,4 +1,4 @@
-//===- FakeResolver.cpp - Names that a test makes up ----------------------===//
+//===- FakeResolver.cpp - A resolver for invented names -------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -23,7 +23,7 @@ void dtlto::test::setResolver(
   Find = std::move(F);
 }
 
-/// An entry, with its address behind it.
+/// Returns a new entry, followed by its address in the same allocation.
 static addrinfo *makeEntry(const std::string &Name, const char *Port) {
   struct Entry {
     addrinfo Info;

@@ -1,4 +1,4 @@
-//===- FakeResolver.h - Names that a test makes up --------------*- C++ -*-===//
+//===- FakeResolver.h - A resolver for invented names -----------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,9 +14,9 @@
 
 namespace dtlto::test {
 
-/// Takes the place of getaddrinfo() in a test that is linked with it: \p Find
-/// returns the numeric addresses of a name that isn't numeric itself, or none
-/// for a name that doesn't exist. On the thread that asks, so it may wait.
+/// Replaces getaddrinfo() in a test that links this file. \p Find returns the
+/// numeric addresses of a name, or none if the name doesn't exist. It isn't
+/// called for numeric names. It runs on the resolving thread and may block.
 void setResolver(
     std::function<std::vector<std::string>(const std::string &)> Find);
 

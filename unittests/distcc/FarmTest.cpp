@@ -1,4 +1,4 @@
-//===- FarmTest.cpp - Hosts that are of no use, and those that come back --===//
+//===- FarmTest.cpp - Hosts that fail, and hosts that recover -------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -43,8 +43,9 @@ static Answer version(const std::string &Stdout, uint32_t Status = 0,
   return A;
 }
 
-/// A bad host beside a good one, which gets all jobs; and then alone, which is
-/// the end of the plugin. Its warning, once, holds all of \p Texts.
+/// Tests a bad host twice. Next to a good host, the good one gets all jobs.
+/// Alone, the bad host ends the plugin. In both cases there is one warning,
+/// which has all of \p Texts.
 static void expectNotUsed(const std::string &Bad,
                           const std::vector<std::string> &Texts) {
   auto Check = [&](FakeHost &Host) {
@@ -90,7 +91,7 @@ static void expectNotUsed(const std::string &Bad,
 }
 
 //===----------------------------------------------------------------------===//
-// What a probe finds
+// Probes
 //===----------------------------------------------------------------------===//
 
 TEST_F(FarmTest, WrongVersion) {
@@ -123,7 +124,7 @@ TEST_F(FarmTest, VersionFails) {
   expectNotUsed(Bad.name(), {"exit code 1", "what a pity"});
 }
 
-/// As a distccd does whose disk is full.
+/// As from a distccd whose disk is full.
 TEST_F(FarmTest, VersionFailsWithoutAWord) {
   MockDistccd Bad;
   Bad.onProbe(answer(version("", 1 << 8)));
@@ -150,7 +151,7 @@ TEST_F(FarmTest, CompilerNotAllowed) {
 
 TEST_F(FarmTest, AddressNotAllowed) {
   MockDistccd Bad;
-  // Before the client knows that it is connected, and later.
+  // At different moments, even before the client has noticed the connection.
   for (size_t Size : {0, 0, 0, 0, 1, 12}) {
     Bad.onConnect([=](MockDistccd::Peer &P) {
       P.receive(Size);
@@ -222,7 +223,7 @@ TEST_F(FarmTest, AllHostsBad) {
   FakeHost Host;
   ASSERT_EQ(Host.open({hosts({&Old, &Closed}) + " nowhere.invalid"}), DTLTO_OK);
   std::vector<uint64_t> Ids;
-  // This one is still being compressed when it turns out.
+  // This job is still being compressed when the last host fails.
   Ids.push_back(Host.submit(Large));
   for (unsigned I = 0; I != 5; ++I)
     Ids.push_back(Host.submit(smallJob(std::to_string(I) + ".o")));
@@ -245,7 +246,7 @@ class SpareHostsTest : public FarmTest {
 protected:
   void SetUp() override {
     FarmTest::SetUp();
-    setenv("DISTCC_IO_TIMEOUT", "100000", 1); // no host is slow to answer
+    setenv("DISTCC_IO_TIMEOUT", "100000", 1); // no host counts as slow
     M.resize(4);
     for (auto &Mock : M)
       Mock = std::make_unique<MockDistccd>();
@@ -261,7 +262,7 @@ protected:
     return Host->open(
         {hosts({M[0].get(), M[1].get(), M[2].get(), M[3].get()}, "/1")});
   }
-  /// The job comes from the host of this index, and no host behind it is asked.
+  /// Expects that host \p Index runs the job, without a probe of later hosts.
   void expectOn(size_t Index) {
     ASSERT_EQ(open(), DTLTO_OK);
     FakeHost::Done D = Host->wait(Host->submit(smallJob("x.o")));
@@ -319,7 +320,7 @@ TEST_F(SpareHostsTest, ThisMachineIsNone) {
 }
 
 namespace {
-/// No more than \p NumFree file descriptors can be opened.
+/// Limits the process to \p NumFree more file descriptors.
 class FewFiles {
 public:
   explicit FewFiles(rlim_t NumFree) {
@@ -379,7 +380,7 @@ TEST_F(FarmTest, NoFileDescriptorForAConnection) {
 TEST_F(FarmTest, AFileDescriptorThatComesLater) {
   MockDistccd A;
   {
-    // By its end, the mock's thread has opened what it needs.
+    // After this session, the mock's thread has all descriptors that it needs.
     FakeHost First;
     ASSERT_EQ(First.open({hosts({&A})}), DTLTO_OK);
     EXPECT_EQ(First.wait(First.submit(smallJob("x.o"))).Status, DTLTO_OK);
@@ -419,7 +420,7 @@ TEST_F(FarmTest, AFileDescriptorForTheResolverComesLater) {
 TEST_F(FarmTest, AnotherAddressOfTheName) {
   MockDistccd A;
   setResolver([](const std::string &) {
-    // Nobody listens on the first two.
+    // Only the last address has a server.
     return std::vector<std::string>{"127.0.0.3", "127.0.0.2", "127.0.0.1"};
   });
   FakeHost Host;
@@ -430,8 +431,8 @@ TEST_F(FarmTest, AnotherAddressOfTheName) {
   EXPECT_EQ(D.Worker, Name);
 }
 
-/// A machine that comes up later has proven nothing, though it is the first of
-/// the name's.
+/// A machine that came up later wasn't probed, so it gets no jobs, although it
+/// is the name's first address.
 TEST_F(FarmTest, JobsGoWhereTheProbeWent) {
   MockDistccd Good;
   std::unique_ptr<MockDistccd> Other;
@@ -461,7 +462,7 @@ TEST_F(FarmTest, JobsGoWhereTheProbeWent) {
 }
 
 TEST_F(FarmTest, CloseWhileANameIsLookedUp) {
-  // The thread that asks may be the last to use it.
+  // Shared, because the resolving thread may use them last.
   auto Asked = std::make_shared<Gate>(), G = std::make_shared<Gate>();
   setResolver([=](const std::string &) {
     Asked->open();
@@ -474,7 +475,7 @@ TEST_F(FarmTest, CloseWhileANameIsLookedUp) {
   EXPECT_TRUE(Asked->wait());
   Host.close();
   EXPECT_EQ(Host.wait(Id).Status, DTLTO_CANCELLED);
-  // Its answer comes to nobody.
+  // The answer is ignored.
   G->open();
 }
 
@@ -530,7 +531,7 @@ TEST_F(FarmTest, HostsWithDifferentBuilds) {
   for (MockDistccd *Mock : {&A, &B, &C})
     Mixed.waitForLog(Mock->name() + ": has");
   EXPECT_TRUE(Mixed.warnings().empty());
-  // Who says so depends on who is asked first.
+  // The text depends on which host is asked first.
   std::vector<std::string> Notes = Mixed.log(DTLTO_LOG_NOTE);
   ASSERT_FALSE(Notes.empty());
   for (const std::string &Note : Notes) {
@@ -543,7 +544,7 @@ TEST_F(FarmTest, HostsWithDifferentBuilds) {
 }
 
 //===----------------------------------------------------------------------===//
-// Other hosts, and later tries
+// Other hosts, and retries
 //===----------------------------------------------------------------------===//
 
 TEST_F(FarmTest, AJobGoesToAnotherHostAndNotBack) {
@@ -560,7 +561,7 @@ TEST_F(FarmTest, AJobGoesToAnotherHostAndNotBack) {
     EXPECT_EQ(D.Status, DTLTO_OK) << D.Message;
     EXPECT_EQ(D.Worker, B.name());
   }
-  // Once each: no pause for A, but no second try of a job either.
+  // One try per job at A: A gets no pause, and no job comes to A again.
   EXPECT_EQ(A.numJobs(), 10u);
   EXPECT_EQ(B.numJobs(), 10u);
   EXPECT_TRUE(Host.warnings().empty());
@@ -605,7 +606,7 @@ TEST_F(FarmTest, AHostThatDamagesResultsRests) {
                 A.name() + ": the linker refuses it; not used for 60 s"});
 }
 
-/// A compiler that fails with whatever it gets, in no time.
+/// A compiler that fails at once with any input.
 static void failToCompile(MockDistccd::Peer &P) {
   Answer Bad;
   Bad.Status = 1 << 8;
@@ -622,7 +623,7 @@ static MockDistccd::Act goodAfter(Gate &G) {
   };
 }
 
-/// It always has room, and the good one has none.
+/// The failing host always has room, the good one has none.
 TEST_F(FarmTest, AHostThatFailsAtOnceDoesNotGetAllJobs) {
   Gate G; // the servers' threads use it until they end
   MockDistccd A, B;
@@ -632,11 +633,11 @@ TEST_F(FarmTest, AHostThatFailsAtOnceDoesNotGetAllJobs) {
   ASSERT_EQ(Host.open({hosts({&A, &B}, "/1")}), DTLTO_OK);
   Host.waitForLog(A.name() + ": has");
   Host.waitForLog(B.name() + ": has");
-  // Two that fail, and four in flight, which is as many as two slots may have.
+  // Two jobs fail at A. Four are in flight, the limit for two slots.
   std::vector<uint64_t> Ids;
   for (unsigned I = 0; I != 6; ++I)
     Ids.push_back(Host.submit(smallJob(std::to_string(I) + ".o")));
-  // Its idle slot isn't one to count on.
+  // A's idle slot doesn't count as free.
   while (A.numJobs() < 2 || Host.load().free != 0)
     std::this_thread::yield();
   G.open();
@@ -648,7 +649,7 @@ TEST_F(FarmTest, AHostThatFailsAtOnceDoesNotGetAllJobs) {
   EXPECT_TRUE(Host.warnings().empty());
 }
 
-/// Its machine may be frozen. One job that is taken back is no sign of that.
+/// The machine may be frozen if two jobs were taken back, but not after one.
 TEST_F(FarmTest, AHostThatAnswersNothingGetsNoMoreJobs) {
   setenv("DISTCC_IO_TIMEOUT", "1", 1);
   for (unsigned NumTakenBack : {1, 2}) {
@@ -675,7 +676,7 @@ TEST_F(FarmTest, AHostThatAnswersNothingGetsNoMoreJobs) {
   }
 }
 
-/// They may be the modules' own errors.
+/// If all hosts fail, the modules themselves may be wrong.
 TEST_F(FarmTest, WhereAllHostsFailAllAreUsed) {
   MockDistccd A, B;
   A.onJob(failToCompile);
@@ -710,7 +711,7 @@ TEST_F(FarmTest, AHostWithTwoRefutedErrorsRests) {
                            "60 s"});
 }
 
-/// And what else it still finishes doesn't bring it back.
+/// A result that the host finishes later doesn't end its rest.
 TEST_F(FarmTest, AHostWithTwoRefusedObjectsRests) {
   Gate G; // the servers' threads use it until they end
   MockDistccd A, B;
@@ -764,7 +765,7 @@ TEST_F(FarmTest, NoSpeedIsLearntFromErrors) {
   EXPECT_EQ(Compile("3.o", 1, ""), B.name());
 }
 
-/// The one that is avoided has room, another will have some.
+/// A job waits for another host, even if the host that it avoids has room.
 TEST_F(FarmTest, AJobWaitsForAnotherHost) {
   Gate G; // the servers' threads use it until they end
   MockDistccd A, B;
@@ -783,7 +784,7 @@ TEST_F(FarmTest, AJobWaitsForAnotherHost) {
   G.open();
   EXPECT_EQ(Host.wait(Waits).Worker, B.name());
 
-  // There is no other.
+  // Without another host, the avoided one gets the job.
   FakeHost Alone;
   Host.close();
   ASSERT_EQ(Alone.open({hosts({&A}, "/1")}), DTLTO_OK);
@@ -809,7 +810,7 @@ TEST_F(FarmTest, ThreeHostsAreEnough) {
   for (unsigned I = 0; I != 5; ++I)
     EXPECT_EQ(M[I].numJobs(), I < 3 ? 1u : 0u);
 
-  // The linker sends the same module again: to those that have not had it.
+  // A second submission goes to hosts that haven't had the job.
   M[4].onJob(nullptr);
   D = Host.wait(Host.submit(Spec));
   EXPECT_EQ(D.Status, DTLTO_ERROR_INFRASTRUCTURE);
@@ -831,12 +832,12 @@ TEST_F(FarmTest, AHostThatComesBack) {
   EXPECT_EQ(Host.wait(Host.submit(smallJob("x.o"))).Worker, B.name());
   A.onProbe(nullptr);
   Host.waitForLog(A.name() + ": has clang-19");
-  // B is known to be fast; A has to show it.
+  // B's speed is known. A gets the job, so that its speed is measured.
   EXPECT_EQ(Host.wait(Host.submit(smallJob("y.o"))).Worker, A.name());
   EXPECT_EQ(Host.warnings().size(), 1u);
 }
 
-/// An old job's end says nothing of machines that came to the name since.
+/// The end of an old job says nothing of a machine that has the name now.
 TEST_F(FarmTest, ANameThatHasAnotherMachineByThen) {
   setenv("DISTCC_BACKOFF_PERIOD", "1", 1);
   Gate G;
@@ -848,7 +849,7 @@ TEST_F(FarmTest, ANameThatHasAnotherMachineByThen) {
                ? std::vector<std::string>{"127.0.0.1"}
                : std::vector<std::string>{"127.0.0.2", "127.0.0.1"};
   });
-  Other.onProbe([](MockDistccd::Peer &) {}); // it ends without an answer
+  Other.onProbe([](MockDistccd::Peer &) {}); // closes without an answer
   A.onJob([&](MockDistccd::Peer &P) {
     if (P.request().output().find("bad") == 0)
       return;
@@ -872,7 +873,7 @@ TEST_F(FarmTest, ANameThatHasAnotherMachineByThen) {
   EXPECT_EQ(Other.numJobs(), 0u);
 }
 
-/// The last host broke the connections of one job: no reason to end.
+/// The only host broke the connections of one job. That doesn't end the plugin.
 TEST_F(FarmTest, AJobThatFailsAlwaysIsNoReasonToRest) {
   Gate G; // the servers' threads use it until they end
   MockDistccd A;
@@ -896,14 +897,14 @@ TEST_F(FarmTest, AJobThatFailsAlwaysIsNoReasonToRest) {
   EXPECT_TRUE(Host.errors().empty());
 }
 
-/// One reply of many ends early: the job is done there again, and the user is
-/// told once, at the end.
+/// The job is retried on the only host if a reply ends early. The user gets one
+/// note, at the end of the link.
 TEST_F(FarmTest, TheOnlyHostThatFailsNowAndThen) {
   MockDistccd A;
   std::atomic<unsigned> Num{0};
   A.onJob([&](MockDistccd::Peer &P) {
     if (++Num % 3 == 0)
-      return; // closed
+      return; // closes the connection
     Answer Good;
     Good.Object = objectOf(P.request().output());
     P.send(Good.wire());
@@ -926,7 +927,7 @@ TEST_F(FarmTest, TheOnlyHostThatFailsNowAndThen) {
                            "answer"});
 }
 
-/// Its first reply may be the one that ends early.
+/// The first probe of the only host may fail.
 TEST_F(FarmTest, TheOnlyHostIsAskedAgain) {
   MockDistccd A;
   std::atomic<unsigned> Num{0};
@@ -940,8 +941,8 @@ TEST_F(FarmTest, TheOnlyHostIsAskedAgain) {
   EXPECT_TRUE(Host.warnings().empty());
 }
 
-/// Once it has done jobs, one failure is no reason to rest either; two in a row
-/// are, and then it does rest.
+/// A host that has completed jobs may fail once without a rest, but not twice
+/// in a row.
 TEST_F(FarmTest, AHostNextToAnotherThatFailsTwice) {
   MockDistccd A, B;
   std::atomic<bool> Fails{false};
@@ -975,11 +976,11 @@ TEST_F(FarmTest, AHostNextToAnotherThatFailsTwice) {
 }
 
 //===----------------------------------------------------------------------===//
-// Servers that take no more connections
+// Servers that accept no more connections
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Listens with the shortest queue, and fills it.
+/// Listens with the shortest possible queue, and fills it.
 class FullQueue {
 public:
   FullQueue() {
@@ -1034,7 +1035,7 @@ TEST_F(FarmTest, AFullQueueOfConnectionsIsNoDeadMachine) {
   EXPECT_EQ(Host.wait(Id).Object, objectOf("x.o"));
 }
 
-/// Nothing else tells that it is there.
+/// No other connection shows that the machine is up.
 TEST_F(FarmTest, NoAnswerToAConnection) {
   TheNetworkLimits.Connect = std::chrono::milliseconds(1200);
   FullQueue Off;
@@ -1062,11 +1063,11 @@ TEST_F(FarmTest, TheSecondAddressIsTriedSoon) {
             DTLTO_OK);
   auto Began = std::chrono::steady_clock::now();
   EXPECT_EQ(Host.wait(Host.submit(smallJob("x.o"))).Object, objectOf("x.o"));
-  // An address has 10 s to answer.
+  // The limit for one address is 10 s.
   EXPECT_LT(std::chrono::steady_clock::now() - Began, std::chrono::seconds(8));
 }
 
-/// Descriptors that come back are used.
+/// File descriptors that become available are used.
 TEST_F(FarmTest, MoreJobsRunOnceThereAreDescriptors) {
   Gate G; // the servers' threads use it until they end
   MockDistccd A;

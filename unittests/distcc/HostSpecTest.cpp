@@ -1,4 +1,4 @@
-//===- HostSpecTest.cpp - Host specifications, as distcc has them ---------===//
+//===- HostSpecTest.cpp - Host specifications in distcc's syntax ----------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -80,7 +80,7 @@ TEST(HostSpecTest, Tcp) {
   expectTcp("node1:4000", "node1", 4000, 0);
   expectTcp("node1/8", "node1", 3632, 8);
   expectTcp("node1:4000/8", "node1", 4000, 8);
-  expectTcp("node1/8:4000", "node1", 4000, 8); // the old way
+  expectTcp("node1/8:4000", "node1", 4000, 8); // the old syntax
   expectTcp("10.0.0.1:65535/4096", "10.0.0.1", 65535, 4096);
   expectTcp("a-b_c.example.:1/1", "a-b_c.example.", 1, 1);
   expectTcp("node1:0004000", "node1", 4000, 0);
@@ -117,7 +117,7 @@ TEST(HostSpecTest, Ssh) {
   expectSsh("me@node3", "me", "node3", 0, "");
   expectSsh("me@node3:/x/distccd,lzo", "me", "node3", 0, "/x/distccd");
   expectSsh("me@[::1]/2:d,cpp,lzo", "me", "::1", 2, "d");
-  // All up to the comma is the command's.
+  // Everything up to the comma belongs to the command.
   expectSsh("@node3:/opt/4/d", "", "node3", 0, "/opt/4/d");
 }
 
@@ -142,14 +142,14 @@ TEST(HostSpecTest, Lists) {
                         "distant/3,lzo\n")),
             "localhost @bigman old:4200 distant");
   EXPECT_EQ(names(parse("# first\r\na#b\r\n  c # d\r\n\r\n#")), "a c");
-  EXPECT_EQ(names(parse("a a")), "a a"); // as in distcc, the same twice
+  EXPECT_EQ(names(parse("a a")), "a a"); // as in distcc, twice the same
 }
 
 TEST(HostSpecTest, Randomize) {
   EXPECT_FALSE(parse("a").Randomize);
   HostList List = parse("a --randomize b");
   EXPECT_TRUE(List.Randomize);
-  EXPECT_EQ(names(List), "a b"); // shuffled by whoever uses it
+  EXPECT_EQ(names(List), "a b"); // shuffled by the caller
 }
 
 TEST(HostSpecTest, DownIsLeftOutSilently) {
@@ -190,7 +190,7 @@ TEST(HostSpecTest, OddBytesAreNotShown) {
   EXPECT_EQ(error("fe80::1%\x88/3").find('\x88'), std::string::npos);
 }
 
-/// As zeroconf writes them, and without the brackets that a port needs.
+/// Zeroconf writes addresses without the brackets that a port needs.
 TEST(HostSpecTest, IPv6WithoutBrackets) {
   auto Right = [](const std::string &Item) {
     std::string Text = error(Item), Before = "an IPv6 address needs brackets: ";
@@ -284,7 +284,7 @@ TEST(HostSpecTest, ErrorsNameTheLine) {
             "/etc/distcc/hosts, line 4: 'c:0': the port must be a number from "
             "1 to 65535");
   EXPECT_EQ(error("a\r\nc:0", "f").find("f, line 2: 'c:0'"), 0u);
-  // One line, though it ends in a newline.
+  // One line, although it ends in a newline.
   EXPECT_EQ(error("a c:0\n", "f").find("f: 'c:0'"), 0u);
 }
 

@@ -1,11 +1,11 @@
-//===- HungFolderTest.cpp - A file server that is gone --------------------===//
+//===- HungFolderTest.cpp - A file server that hangs ----------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Who looks into a folder called `hung` waits until the test opens the gate.
+// Calls with a path in a folder `hung` block until the test opens the gate.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@
 using namespace dtlto::distcc;
 using namespace dtlto::test;
 
-// Threads that were left behind may use the gate of a test that has ended.
+// Abandoned threads may use the gate of a test that has ended.
 static auto &Gates = *new std::deque<Gate>;
 static std::atomic<Gate *> Hung{nullptr}; // null: no folder hangs
 static std::atomic<unsigned> NumHanging{0};
@@ -38,7 +38,7 @@ static void lookInto(const char *Path) {
   G->wait();
 }
 
-// In the place of the C library's.
+// Replace the C library's functions.
 extern "C" int mkdir(const char *Path, mode_t Mode) noexcept {
   lookInto(Path);
   return ::mkdirat(AT_FDCWD, Path, Mode);
@@ -64,7 +64,7 @@ protected:
     Hung = &Gates.emplace_back();
   }
   void TearDown() override {
-    // Threads that were left behind go on, and end.
+    // Let abandoned threads continue and end.
     Gates.back().open();
     PluginTest::TearDown();
     Hung = nullptr;

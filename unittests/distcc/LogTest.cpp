@@ -59,14 +59,14 @@ protected:
 
   std::string Dir, File, Error;
   dtlto_host Host = {};
-  Lines Told; // by the host
+  Lines Told; // messages to the host
 };
 
 } // namespace
 
 TEST_F(LogTest, WithoutAFile) {
   MessageLog L(Host, "distcc", "DISTCC_LOG");
-  logAll(L); // before open(), too
+  logAll(L); // also before open()
   ASSERT_TRUE(L.open("", false, Error));
   logAll(L);
   EXPECT_EQ(Told,
@@ -148,14 +148,14 @@ TEST_F(LogTest, AFileThatCannotBeOpened) {
   EXPECT_FALSE(L.open(Dir + "/none/log", false, Error));
   EXPECT_NE(Error.find("none/log"), std::string::npos) << Error;
   EXPECT_NE(Error.find("DISTCC_LOG"), std::string::npos) << Error;
-  logAll(L); // goes on without it
+  logAll(L); // continues without the file
   EXPECT_EQ(Told, (Lines{"3 e", "2 w", "1 n", "0 d"}));
 }
 
 TEST_F(LogTest, APipeDoesNotHoldUpTheLink) {
   ASSERT_EQ(mkfifo(File.c_str(), 0600), 0);
   MessageLog L(Host, "distcc", "DISTCC_LOG");
-  EXPECT_FALSE(L.open(File, false, Error)); // nobody reads
+  EXPECT_FALSE(L.open(File, false, Error)); // the pipe has no reader
   int Reader = open(File.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   ASSERT_NE(Reader, -1);
   EXPECT_TRUE(L.open(File, false, Error));
@@ -172,7 +172,7 @@ TEST_F(LogTest, NorDoesOneWhoseReaderLeavesEndIt) {
   MessageLog L(Host, "distcc", "DISTCC_LOG");
   EXPECT_TRUE(L.open(File, false, Error));
   close(Reader);
-  L.note("nobody reads"); // no SIGPIPE
+  L.note("nobody reads"); // must not raise SIGPIPE
   sigset_t Pending;
   ASSERT_EQ(sigpending(&Pending), 0);
   EXPECT_EQ(sigismember(&Pending, SIGPIPE), 0);

@@ -1,4 +1,4 @@
-//===- LzoTest.cpp - Compression, and memory in pages -------------------===//
+//===- LzoTest.cpp - Compression, and buffers of pages --------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -46,7 +46,7 @@ TEST(LzoTest, RoundTrip) {
       Bytes Compressed = lzoCompress(view(In));
       Buffer Out;
       std::string Error;
-      // Exactly as much as there is.
+      // The limit is the exact size.
       ASSERT_TRUE(lzoDecompress(view(Compressed), Size, Out, Error)) << Error;
       EXPECT_TRUE(same(Out, In)) << Size;
       ASSERT_TRUE(lzoDecompress(view(Compressed), 1u << 30, Out, Error))
@@ -61,13 +61,13 @@ TEST(LzoTest, Nothing) {
   std::string Error;
   EXPECT_TRUE(lzoDecompress({}, 100, Out, Error));
   EXPECT_EQ(Out.size(), 0u);
-  // A stream of nothing but its end mark.
+  // A stream that has only an end mark.
   EXPECT_TRUE(lzoDecompress(view({0x11, 0, 0}), 0, Out, Error)) << Error;
   EXPECT_EQ(Out.size(), 0u);
 }
 
 TEST(LzoTest, HighestRatio) {
-  // One byte, then a match that grows with each 0.
+  // One byte, then a match that each 0 makes longer.
   Bytes In = {18, 'x'};
   In.push_back(0x20);
   In.insert(In.end(), 10000, 0);
@@ -86,7 +86,7 @@ TEST(LzoTest, HighestRatio) {
 #endif
 #ifndef TAKES_ADDRESSES
 namespace {
-/// No more than \p Free bytes of addresses can be had.
+/// Limits the process to \p Free more bytes of address space.
 class FewAddresses {
 public:
   explicit FewAddresses(rlim_t Free) {
@@ -104,7 +104,7 @@ private:
 };
 } // namespace
 
-/// An object may become very large, but hardly any does.
+/// Address space is reserved for the largest object, which few objects need.
 TEST(LzoTest, FewAddresses) {
   Bytes Plain = randomBytes(9 << 20);
   Bytes In = lzoCompress(view(Plain));

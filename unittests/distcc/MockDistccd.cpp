@@ -1,4 +1,4 @@
-//===- MockDistccd.cpp - A distccd inside of a test -----------------------===//
+//===- MockDistccd.cpp - A distccd in a test ------------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -59,12 +59,12 @@ std::string dtlto::test::objectOf(const std::string &Output) {
   uint32_t Random = 1;
   for (char C : Output)
     Random = Random * 31 + static_cast<unsigned char>(C);
-  // Most are small.
+  // Most objects are small.
   size_t Size = Random % 8 ? Random % 700 : Random % 300000;
   std::string Object = "object of " + Output + "\n";
   while (Object.size() < Size) {
     Random = Random * 1664525 + 1013904223;
-    // Runs, so that it can be compressed.
+    // Runs of equal bytes, for compression.
     Object.append(1 + (Random >> 28), static_cast<char>(Random >> 20));
   }
   return Object;
@@ -134,7 +134,7 @@ void MockDistccd::Peer::close() {
   std::lock_guard<std::recursive_mutex> Lock(Mock.Mutex);
   if (Fd < 0)
     return;
-  // Before the client can know of it.
+  // Update the counters before the client can notice.
   if (!Request.Argv.empty() && !Request.isProbe())
     --Mock.Now;
   --Mock.Open;
@@ -165,7 +165,7 @@ void MockDistccd::Peer::hang() {
 }
 
 bool MockDistccd::Peer::readRequest() {
-  // The value of the token, which must be Name.
+  // Returns the value of the next token, which must be Name.
   auto Token = [&](const char *Name) -> uint32_t {
     std::string Text = receive(12);
     if (Text.size() == 12 && Text.compare(0, 4, Name) == 0)

@@ -1,4 +1,4 @@
-//===- MockDistccd.h - A distccd inside of a test ---------------*- C++ -*-===//
+//===- MockDistccd.h - A distccd in a test ----------------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A server of protocol 3 on a port of the loopback device, with a thread for
-// each connection. It answers as a good distccd does; a test replaces what
-// should go another way, down to single bytes.
+// each connection. It answers like a good distccd; a test can replace each
+// step, down to single bytes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,11 +22,11 @@
 
 namespace dtlto::test {
 
-/// Threads wait until somebody opens it.
+/// Blocks threads until it is opened.
 class Gate {
 public:
   void open();
-  /// Returns false if nobody did.
+  /// Returns false if the gate wasn't opened in time.
   bool wait();
 
 private:
@@ -35,56 +35,56 @@ private:
   bool IsOpen = false;
 };
 
-/// Four letters and a number in eight digits.
+/// Returns four letters and a number of eight digits.
 std::string token(const char *Name, uint32_t Value);
-/// \p Text as LZO1X; nothing stays nothing.
+/// Returns \p Text as LZO1X; empty if \p Text is empty.
 std::string packed(const std::string &Text);
 
-/// The parts of an answer, not yet compressed.
+/// The parts of an answer, not compressed yet.
 struct Answer {
   uint32_t Status = 0;
   std::string Stderr, Stdout, Object;
   std::string wire() const;
 };
 
-/// What a good mock makes of the job that writes \p Output: bytes that differ
-/// for each, of sizes from very few to many.
+/// Returns a good mock's object for the job that writes \p Output. Each job has
+/// different bytes, of very different sizes.
 std::string objectOf(const std::string &Output);
 
-/// A request, taken apart.
+/// A parsed request.
 struct WireRequest {
   std::string Cdir;
   std::vector<std::string> Argv;
   std::map<std::string, std::string> Files; // by name, decompressed
-  std::string Wrong;                        // what it should not be like
+  std::string Wrong;                        // errors in the request
 
   bool isProbe() const;
-  /// What follows -o.
+  /// Returns the argument of -o.
   std::string output() const;
 };
 
 class MockDistccd {
 public:
-  /// One connection, on its own thread. It is closed when the test's function
+  /// A connection, served on its own thread. Closed when the test's function
   /// returns.
   class Peer {
   public:
     Peer(MockDistccd &Mock, int Fd) : Mock(Mock), Fd(Fd) {}
-    /// Of a probe or a job.
+    /// The request of a probe or a job.
     const WireRequest &request() const { return Request; }
-    /// Exactly \p Size bytes; fewer if the client leaves.
+    /// Returns exactly \p Size bytes, or fewer if the client leaves.
     std::string receive(size_t Size);
     /// Returns false if the client has left.
     bool send(std::string_view Bytes);
-    /// For onConnect(): reads the first bytes of a request, as many as a probe
-    /// has. Answers if it is one, else returns false.
+    /// For onConnect(): reads as many bytes as a probe has. Answers if it is a
+    /// probe, and otherwise returns false.
     bool answeredProbe();
     void close();
     void reset(); // RST instead of an orderly end
-    /// Sends \p Bytes, one after the other and all but the last, until the
-    /// client closes the connection.
+    /// Sends all of \p Bytes but the last, one at a time, until the client
+    /// closes the connection.
     void dribble(std::string_view Bytes);
-    /// Takes what comes until the client closes the connection.
+    /// Discards what the client sends until it closes the connection.
     void waitUntilLeft();
     /// Does nothing until the mock stops.
     void hang();
@@ -94,7 +94,7 @@ public:
   private:
     friend class MockDistccd;
     bool readRequest();
-    int Fd; // changes with the mock's mutex only
+    int Fd; // only changed under the mock's mutex
     WireRequest Request;
   };
   using Act = std::function<void(Peer &)>;
@@ -103,9 +103,9 @@ public:
                        const char *Address = "127.0.0.1", uint16_t Port = 0);
   ~MockDistccd(); // ends all connections
 
-  /// Instead of reading a request.
+  /// Replaces the reading of a request.
   void onConnect(Act A);
-  /// Instead of the good answer.
+  /// Replace the good answer.
   void onProbe(Act A);
   void onJob(Act A);
 
@@ -115,17 +115,17 @@ public:
   unsigned numConnections() const { return get(Connections); }
   unsigned numProbes() const { return get(Probes); }
   unsigned numJobs() const { return get(Jobs); }
-  /// Clients that left while somebody was in waitUntilLeft().
+  /// The number of clients that left during waitUntilLeft().
   unsigned numLeft() const { return get(Left); }
   unsigned numOpen() const { return get(Open); }
-  /// Jobs that were there at the same time.
+  /// The largest number of concurrent jobs.
   unsigned mostJobs() const { return get(Most); }
   std::vector<WireRequest> requests() const;
-  /// Waits until \p Done is true. Returns false if it never was.
+  /// Waits until \p Done is true. Returns false after a time limit.
   bool waitFor(std::function<bool()> Done);
   /// Reads a request of \p P and answers it.
   void serve(Peer &P);
-  /// Closes the port: who connects now is refused.
+  /// Closes the port, so that new connections are refused.
   void stop();
 
 private:
@@ -135,7 +135,7 @@ private:
   }
 
   const std::string Version;
-  mutable std::recursive_mutex Mutex; // guards the rest
+  mutable std::recursive_mutex Mutex; // guards the members below
   std::condition_variable_any Changed;
   Act Connect, Probe, Job;
   unsigned Connections = 0, Probes = 0, Jobs = 0, Left = 0, Open = 0;
@@ -143,7 +143,7 @@ private:
   std::vector<WireRequest> Requests;
   std::vector<std::unique_ptr<Peer>> Peers;
   bool Stopping = false;
-  SocketServer Server; // the last: its threads use the rest
+  SocketServer Server; // last, because its threads use the members above
 };
 
 } // namespace dtlto::test

@@ -1,4 +1,4 @@
-//===- NetworkTest.cpp - Machines that are gone, and slow transfers -------===//
+//===- NetworkTest.cpp - Dead machines, and slow transfers ----------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -23,8 +23,7 @@ struct NetworkTest : testing::Test {
   void TearDown() override { TheNetworkLimits = NetworkLimits(); }
 };
 
-/// A connection to somebody who doesn't read, and has been sent all that there
-/// is room for.
+/// A connection to a peer that doesn't read. Its buffers are full.
 struct StalledSocket {
   StalledSocket() : Fd(distcc::beginConnect(at(Nobody.port()))) {
     EXPECT_TRUE(waitFor(POLLOUT));
@@ -68,7 +67,7 @@ TEST_F(NetworkTest, TheSystemWatchesTheMachine) {
   EXPECT_EQ(option(Fd, IPPROTO_TCP, TCP_KEEPINTVL), 2);
   EXPECT_EQ(option(Fd, IPPROTO_TCP, TCP_KEEPCNT), 4);
   EXPECT_EQ(option(Fd, IPPROTO_TCP, TCP_USER_TIMEOUT), 12000);
-  // Nothing is on its way, so that no time is added.
+  // No data is in flight, so no time is added.
   allowStall(Fd, 100s);
   EXPECT_EQ(option(Fd, IPPROTO_TCP, TCP_USER_TIMEOUT), 12000);
   ::close(Fd);
@@ -89,8 +88,8 @@ TEST_F(NetworkTest, OtherSocketsStayAsTheyAre) {
   ::close(Fds[1]);
 }
 
-/// One who doesn't read is given up like a machine that is gone; but not as
-/// long as we want him.
+/// A connection to a peer that doesn't read ends like one to a dead machine,
+/// unless allowStall() extends the limit.
 TEST_F(NetworkTest, AStallIsAllowed) {
   TheNetworkLimits.Gone = 600ms;
   auto Began = std::chrono::steady_clock::now();
@@ -103,7 +102,7 @@ TEST_F(NetworkTest, AStallIsAllowed) {
   while (::poll(&P, 1, 10) == 0 && Stalled() < MaxWait);
   EXPECT_EQ(option(Lost.Fd, SOL_SOCKET, SO_ERROR), ETIMEDOUT);
   EXPECT_EQ(option(Kept.Fd, SOL_SOCKET, SO_ERROR), 0);
-  // He reads after all.
+  // Now the peer reads.
   int Peer = ::accept4(Kept.Nobody.fd(), nullptr, nullptr, SOCK_CLOEXEC);
   std::string Bytes(1 << 20, ' ');
   while (::recv(Peer, Bytes.data(), Bytes.size(), MSG_DONTWAIT) > 0)
@@ -113,7 +112,7 @@ TEST_F(NetworkTest, AStallIsAllowed) {
   ::close(Peer);
 }
 
-/// A distccd that is busy with others reads no further job for a while.
+/// A busy distccd may not read another job for a while.
 TEST_F(NetworkTest, AServerThatReadsLate) {
   TheNetworkLimits.Gone = 600ms;
   MockDistccd A;
@@ -121,7 +120,7 @@ TEST_F(NetworkTest, AServerThatReadsLate) {
   ASSERT_EQ(Host.open({hosts({&A})}), DTLTO_OK);
   Host.waitForLog("has clang-19");
   A.onConnect([&A](MockDistccd::Peer &P) {
-    // Another one is given up meanwhile.
+    // Wait until another stalled connection was given up.
     StalledSocket Other;
     EXPECT_TRUE(Other.waitFor(0));
     A.onConnect(nullptr);
@@ -145,7 +144,7 @@ TEST_F(NetworkTest, TransferThatPauses) {
   EXPECT_EQ(T.deadline(), Began + 10s);
   EXPECT_TRUE(T.stopped());
   EXPECT_EQ(T.text(), "0 bytes in 0 s");
-  // Fast enough: only the pause counts.
+  // The rate is high enough, so only the pause counts.
   for (uint64_t Bytes : {uint64_t(100) << 10, UINT64_MAX}) {
     T.arrived(Bytes);
     EXPECT_EQ(T.bytes(), Bytes);
@@ -154,7 +153,7 @@ TEST_F(NetworkTest, TransferThatPauses) {
     EXPECT_TRUE(T.stopped());
   }
   auto Last = T.lastByte();
-  T.arrived(UINT64_MAX); // nothing new
+  T.arrived(UINT64_MAX); // no new bytes
   EXPECT_EQ(T.lastByte(), Last);
 }
 

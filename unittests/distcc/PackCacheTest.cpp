@@ -24,7 +24,7 @@ static dtlto_input input(const std::string &Bytes,
   return I;
 }
 
-/// Can't be compressed.
+/// Returns incompressible bytes.
 static std::string noise(size_t Size, unsigned Seed) {
   std::string Bytes(Size, '\0');
   std::minstd_rand Random(Seed + 1);
@@ -46,7 +46,7 @@ TEST(PackCacheTest, Once) {
   Packed First = pack(Cache, input(A));
   EXPECT_EQ(unpacked(First), A);
   EXPECT_EQ(pack(Cache, input(A)), First);
-  // Others' addresses are others.
+  // Another address counts as other contents.
   EXPECT_NE(pack(Cache, input(B)), First);
 }
 
@@ -56,7 +56,7 @@ TEST(PackCacheTest, WhatOneJobReadsIsNotKept) {
   for (uint32_t Role :
        {DTLTO_ROLE_PRIMARY, DTLTO_ROLE_INDEX, DTLTO_ROLE_OTHER}) {
     Packed First = pack(Cache, input(A, Role));
-    A[0] ^= 1; // another job's, in the same place
+    A[0] ^= 1; // another job's input at the same address
     EXPECT_EQ(unpacked(pack(Cache, input(A, Role))), A);
     EXPECT_NE(unpacked(First), A);
   }
@@ -73,7 +73,7 @@ TEST(PackCacheTest, LeastRecentlyUsedGoesFirst) {
   std::string M[4];
   for (unsigned I = 0; I != 4; ++I)
     M[I] = noise(1000, I);
-  dtlto::ByteCache Cache(3500); // three of them
+  dtlto::ByteCache Cache(3500); // room for three
   std::weak_ptr<const std::vector<uint8_t>> Kept[4];
   for (unsigned I = 0; I != 3; ++I)
     Kept[I] = pack(Cache, input(M[I]));
@@ -83,7 +83,7 @@ TEST(PackCacheTest, LeastRecentlyUsedGoesFirst) {
   EXPECT_TRUE(Kept[1].expired());
   EXPECT_FALSE(Kept[2].expired());
   EXPECT_FALSE(Kept[3].expired());
-  // Comes back as it was.
+  // It can be packed again.
   EXPECT_EQ(unpacked(pack(Cache, input(M[1]))), M[1]);
   EXPECT_TRUE(Kept[2].expired());
 }
@@ -95,10 +95,10 @@ TEST(PackCacheTest, LargerThanAll) {
   {
     Packed P = pack(Cache, input(Large));
     Kept = P;
-    EXPECT_EQ(unpacked(P), Large); // a job still has it
+    EXPECT_EQ(unpacked(P), Large); // a job still holds it
   }
   EXPECT_TRUE(Kept.expired());
-  // And there is room for others again.
+  // There is room for others again.
   Kept = pack(Cache, input(Small));
   EXPECT_FALSE(Kept.expired());
 }
@@ -108,7 +108,7 @@ TEST(PackCacheTest, ManyThreads) {
   std::vector<std::string> Modules;
   for (unsigned I = 0; I != NumModules; ++I)
     Modules.push_back(noise(20000, I));
-  dtlto::ByteCache Cache(1 << 20); // all of them
+  dtlto::ByteCache Cache(1 << 20); // room for all
   std::vector<std::vector<Packed>> Seen(NumThreads);
   std::vector<std::thread> Threads;
   for (std::vector<Packed> &Mine : Seen)
@@ -120,7 +120,7 @@ TEST(PackCacheTest, ManyThreads) {
     T.join();
   for (unsigned I = 0; I != NumModules; ++I) {
     EXPECT_EQ(unpacked(Seen[0][I]), Modules[I]);
-    // One for all: nobody has compressed it again.
+    // All threads got the same: each module was compressed once.
     for (const std::vector<Packed> &Mine : Seen)
       EXPECT_EQ(Mine[I], Seen[0][I]);
   }

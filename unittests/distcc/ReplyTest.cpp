@@ -1,4 +1,4 @@
-//===- ReplyTest.cpp - What a distccd answers ---------------------------===//
+//===- ReplyTest.cpp - Replies of a distccd -------------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,8 +12,8 @@
 
 using namespace dtlto::distcc;
 
-/// Has \p P take \p Wire in pieces of at most \p Piece bytes. Returns false
-/// when it refuses one.
+/// Passes \p Wire to \p P in pieces of at most \p Piece bytes. Returns false if
+/// \p P refuses one.
 static bool feed(ReplyParser &P, const std::string &Wire, size_t Piece) {
   for (size_t At = 0; At != Wire.size();) {
     size_t Room = 0;
@@ -28,7 +28,7 @@ static bool feed(ReplyParser &P, const std::string &Wire, size_t Piece) {
   return true;
 }
 
-/// Why \p Wire, with the connection closed after it, is refused.
+/// Returns why \p Wire is refused if the connection closes after it.
 static std::string errorOf(const std::string &Wire) {
   std::string First;
   for (size_t Piece : {size_t(1), size_t(5), size_t(1) << 20}) {
@@ -38,7 +38,7 @@ static std::string errorOf(const std::string &Wire) {
     EXPECT_FALSE(!Ok && P.complete());
     if (Piece == 1)
       First = P.error();
-    // Which of the bytes past the end are shown depends on the pieces.
+    // The bytes shown after the end depend on the pieces.
     else if (P.error().find("goes on") == std::string::npos) {
       EXPECT_EQ(P.error(), First);
     }
@@ -164,7 +164,7 @@ TEST(ReplyTest, LengthsHaveBounds) {
       std::string::npos);
   EXPECT_NE(errorOf(Whole + "DOTD01000001").find("DOTD has"),
             std::string::npos);
-  // The largest are accepted.
+  // The largest allowed lengths are accepted.
   EXPECT_NE(errorOf(Head + "SERR01000000").find("ends early"),
             std::string::npos);
   EXPECT_NE(

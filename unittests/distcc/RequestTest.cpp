@@ -1,4 +1,4 @@
-//===- RequestTest.cpp - What a distccd is sent -------------------------===//
+//===- RequestTest.cpp - Requests to a distccd ----------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,8 +15,8 @@
 
 using namespace dtlto::distcc;
 
-/// The tokens as a server takes them apart: "NAME /w/x" for those with a
-/// string, "ARGC 3" for numbers, and the contents of files decompressed.
+/// Parses the tokens as a server does: "NAME /w/x" for tokens with a string,
+/// "ARGC 3" for numbers, and decompressed contents of files.
 static std::vector<std::string> takeApart(const Request &R) {
   std::string Wire;
   for (std::string_view S : R.Segments) {
@@ -130,7 +130,7 @@ TEST_F(RequestTest, Whole) {
                "FILE ",
                "NAME /w/unknown",
                "FILE u"}));
-  // One text before each file that has bytes.
+  // One segment of text before each file that isn't empty.
   EXPECT_EQ(R->Owners.size(), 10u);
   EXPECT_EQ(R->Segments.size(), 10u);
 }
@@ -172,7 +172,7 @@ TEST_F(RequestTest, InputWithTheNameOfTheArgsFile) {
 TEST_F(RequestTest, TooLarge) {
   add(DTLTO_ROLE_PRIMARY, "m.main", "x");
   add(DTLTO_ROLE_IMPORT, "m.large", "y");
-  // Never read: the size is enough.
+  // The bytes aren't read: the size is enough.
   Inputs[1].bytes.size = MaxFileSize + 1;
   EXPECT_EQ(errorFor({"clang", "m.main"}),
             "the file 'm.large' has 401 MiB, but a distccd takes at most 400 "
@@ -212,7 +212,7 @@ TEST_F(RequestTest, Probe) {
                "ARGV -c", "ARGV x.i", "ARGV -o", "ARGV x.o", "NFIL 0"}));
 }
 
-/// As clang reads it.
+/// Reads a response file as clang does.
 static Strings tokenize(const std::string &Text) {
   llvm::BumpPtrAllocator Allocator;
   llvm::StringSaver Saver(Allocator);
@@ -232,7 +232,7 @@ TEST(ResponseFileTest, RoundTrip) {
   EXPECT_EQ(tokenize(responseFile(Args)), Args);
   for (const std::string &Arg : Args) {
     EXPECT_EQ(tokenize(responseFile({Arg})), Strings{Arg});
-    // A byte order mark would not be the argument's.
+    // A byte order mark would be lost.
     EXPECT_LT(uint8_t(responseFile({Arg})[0]), 0x80);
   }
   for (int C = 1; C != 256; ++C)

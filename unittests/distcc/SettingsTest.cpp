@@ -1,4 +1,4 @@
-//===- SettingsTest.cpp - What the user has set ---------------------------===//
+//===- SettingsTest.cpp - The user's settings -----------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -100,7 +100,7 @@ TEST_F(SettingsTest, HostsComeFromTheFirstPlaceThatIsThere) {
   EXPECT_EQ(firstHost(), "fromhome");
   fs::create_directory(Dir + "/d");
   Env["DISTCC_DIR"] = Dir + "/d";
-  EXPECT_EQ(firstHost(), "fromsys1"); // instead of the one in the home
+  EXPECT_EQ(firstHost(), "fromsys1"); // instead of the file in the home folder
   EXPECT_EQ(S.StateDir, Dir + "/d/state");
   write("d/hosts", "fromdir");
   EXPECT_EQ(firstHost(), "fromdir");
@@ -185,7 +185,7 @@ TEST_F(SettingsTest, Randomize) {
   std::vector<std::string> InOrder = Names();
   Env["DISTCC_HOSTS"] = List;
   std::vector<std::string> Shuffled = Names();
-  EXPECT_NE(Shuffled, InOrder); // but for one time in 100!
+  EXPECT_NE(Shuffled, InOrder); // fails once in 100! times
   std::sort(Shuffled.begin(), Shuffled.end());
   std::sort(InOrder.begin(), InOrder.end());
   EXPECT_EQ(Shuffled, InOrder);

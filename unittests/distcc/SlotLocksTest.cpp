@@ -1,4 +1,4 @@
-//===- SlotLocksTest.cpp - Slots that several links share -----------------===//
+//===- SlotLocksTest.cpp - Slots shared by several links ------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -29,7 +29,7 @@ protected:
   std::string file() const { return Folder + "/lock/dtlto"; }
   std::unique_ptr<SlotLocks> open() const { return SlotLocks::open(file()); }
 
-  /// Does the jobs after \p Pause each.
+  /// Makes \p M sleep for \p Pause before each answer.
   static void slowly(MockDistccd &M, std::chrono::milliseconds Pause) {
     M.onJob([Pause](MockDistccd::Peer &P) {
       std::this_thread::sleep_for(Pause);
@@ -41,7 +41,7 @@ protected:
   static std::string output(size_t N) {
     return "job" + std::to_string(N) + ".o";
   }
-  /// Waits until \p What, for as long as nobody would wait.
+  /// Waits until \p What returns true; returns false after 20 s.
   template <typename T> static bool waitFor(T What) {
     for (unsigned I = 0; I != 2000; ++I) {
       if (What())
@@ -83,7 +83,7 @@ TEST_F(SlotLocksTest, SeveralMayAwaitOne) {
   ASSERT_TRUE(A && B && C);
   SlotLocks::Host H = SlotLocks::host("node");
   A->await(H);
-  EXPECT_FALSE(A->isAwaited(H)); // not by another
+  EXPECT_FALSE(A->isAwaited(H)); // A itself doesn't count
   EXPECT_TRUE(B->isAwaited(H));
   EXPECT_FALSE(B->isAwaited(SlotLocks::host("other")));
   C->await(H);
@@ -152,7 +152,7 @@ TEST_F(SlotLocksTest, TwoLinksKeepOneLimit) {
   EXPECT_EQ(M.numJobs(), 200u);
 }
 
-// One that has many jobs lets another have slots meanwhile.
+// A link with many jobs leaves slots to a waiting link.
 TEST_F(SlotLocksTest, ASlotIsLeftToWhoAwaitsOne) {
   MockDistccd M;
   slowly(M, 10ms);
@@ -171,7 +171,7 @@ TEST_F(SlotLocksTest, ASlotIsLeftToWhoAwaitsOne) {
   Other->await(H);
   EXPECT_TRUE(waitFor([&] { return Other->take(H, 0); }));
   Other->stopAwaiting(H);
-  // Now it is the link that has to wait. It says so, and goes on after that.
+  // Now the link itself has to wait, and registers for that.
   EXPECT_TRUE(waitFor([&] { return Other->isAwaited(H); }));
   unsigned Before = M.numJobs();
   Other->give(H, 0);
@@ -181,9 +181,9 @@ TEST_F(SlotLocksTest, ASlotIsLeftToWhoAwaitsOne) {
   Host.waitForAll();
 }
 
-// Another link may be suspended, with all slots.
+// Another link may hold all slots while it is suspended.
 TEST_F(SlotLocksTest, NoLinkIsHeldUpByAnother) {
-  setenv("DISTCC_IO_TIMEOUT", "10", 1); // a hundredth counts
+  setenv("DISTCC_IO_TIMEOUT", "10", 1); // locks are ignored after a hundredth
   MockDistccd M;
   auto Other = open();
   ASSERT_TRUE(Other);
@@ -195,6 +195,6 @@ TEST_F(SlotLocksTest, NoLinkIsHeldUpByAnother) {
     Host.submit(smallJob(output(I)));
   Host.waitForAll();
   EXPECT_EQ(M.numJobs(), 20u);
-  EXPECT_EQ(M.mostJobs(), 1u); // over the limit
+  EXPECT_EQ(M.mostJobs(), 1u); // one job over the limit
   Host.waitForLog("other links have its slots");
 }

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// This program is its own ssh: `SshProcessTest --ssh-<what> ...`.
+// This program also plays ssh: `SshProcessTest --ssh-<what> ...`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,7 @@ using namespace dtlto::test;
 namespace {
 class SshProcessTest : public PluginTest {
 protected:
-  /// What ssh should do here.
+  /// Sets what ssh does.
   void setSsh(const std::string &What) {
     char Self[4096];
     ssize_t N = readlink("/proc/self/exe", Self, sizeof(Self));
@@ -43,10 +43,10 @@ protected:
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// The other side
+// The ssh program
 //===----------------------------------------------------------------------===//
 
-/// Copies what there is. Returns false at the end.
+/// Copies available bytes. Returns false at the end.
 static bool copy(int From, int To) {
   char Buffer[65536];
   ssize_t N = read(From, Buffer, sizeof(Buffer));
@@ -59,7 +59,7 @@ static bool copy(int From, int To) {
   return N > 0;
 }
 
-/// Standard input and output to a port, and back.
+/// Connects standard input and output with a port.
 static int relay(int Port) {
   int Fd = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in Where = {};
@@ -94,7 +94,7 @@ static int beSsh(int Argc, char **Argv) {
     return 255;
   }
   if (What == "--ssh-hang") {
-    // As one that waits for a password that nobody types.
+    // Like an ssh that waits for a password.
     signal(SIGTERM, SIG_IGN);
     std::ofstream(Argv[2]) << "ready\n";
     while (true)
@@ -145,7 +145,7 @@ TEST_F(SshProcessTest, Jobs) {
   unsigned NumLines = 0;
   for (std::string Line; std::getline(In, Line); ++NumLines)
     EXPECT_EQ(Line, "-l me there /opt/distccd --inetd --enable-tcp-insecure");
-  EXPECT_EQ(NumLines, 13u); // and the probe
+  EXPECT_EQ(NumLines, 13u); // including the probe
 }
 
 TEST_F(SshProcessTest, WithoutAUserAndACommand) {
@@ -161,7 +161,7 @@ TEST_F(SshProcessTest, WithoutAUserAndACommand) {
   EXPECT_EQ(Line, "there distccd --inetd --enable-tcp-insecure");
 }
 
-/// The one warning there is.
+/// Returns the only warning.
 static std::string onlyWarning(const FakeHost &Host) {
   std::vector<std::string> Warnings = Host.warnings();
   EXPECT_EQ(Warnings.size(), 1u);
@@ -195,7 +195,7 @@ TEST_F(SshProcessTest, DiesAtOnce) {
       std::string::npos);
 }
 
-/// It can't ask, and its own words are the reason.
+/// ssh can't ask for a password, and its own message is the reason.
 TEST_F(SshProcessTest, NobodyIsAsked) {
   setenv("SSH_ASKPASS", "/nonexistent/askpass", 1);
   setSsh("ask");
@@ -216,12 +216,12 @@ TEST_F(SshProcessTest, Hangs) {
   FakeHost Host;
   ASSERT_EQ(Host.open({"hosts=me@there"}), DTLTO_OK);
   uint64_t Id = Host.submit(smallJob("x.o"));
-  // It runs, and doesn't listen to SIGTERM.
+  // The process runs, and ignores SIGTERM.
   auto End = std::chrono::steady_clock::now() + MaxWait;
   while (access((Folder + "/ready").c_str(), F_OK) != 0 &&
          std::chrono::steady_clock::now() < End)
     std::this_thread::yield();
-  Host.close(); // and yet it ends; TearDown() sees what is left
+  Host.close(); // must end it; TearDown() checks that
   EXPECT_EQ(Host.wait(Id).Status, DTLTO_CANCELLED);
 }
 

@@ -1,4 +1,4 @@
-//===- StateFilesTest.cpp - What distccmon-text and others show -----------===//
+//===- StateFilesTest.cpp - Files for distccmon-text and others -----------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -55,7 +55,7 @@ protected:
       ADD_FAILURE() << "only " << Bytes.size() << " bytes";
     return Value;
   }
-  /// The string in the field of 128 bytes at \p Offset.
+  /// Returns the string in the field of 128 bytes at \p Offset.
   static std::string text(const std::string &Bytes, size_t Offset) {
     std::string Field = Bytes.substr(std::min(Offset, Bytes.size()), 128);
     EXPECT_NE(Field.find('\0'), std::string::npos);
@@ -68,7 +68,7 @@ protected:
   std::string Base, Dir;
 };
 
-/// The file of one job, written before the functions return.
+/// The file of one job. It is written when the functions return.
 class StateFile {
 public:
   StateFile(const std::string &Dir, const std::string &Module,
@@ -111,7 +111,7 @@ TEST_F(StateFilesTest, Layout) {
 
 TEST_F(StateFilesTest, Phases) {
   StateFile F(Dir, "m", "h", 0);
-  EXPECT_EQ(count(), 0u); // until there is something to tell
+  EXPECT_EQ(count(), 0u); // no file before the first state
   const std::pair<Phase, int> Phases[] = {{Phase::Blocked, 1},
                                           {Phase::Connect, 2},
                                           {Phase::Send, 4},
@@ -131,7 +131,7 @@ TEST_F(StateFilesTest, Refresh) {
   ASSERT_EQ(::unlink(path(1).c_str()), 0); // as a monitor does
   F.note(Phase::Send);
   EXPECT_EQ(contents(1), Before);
-  // It is no longer old.
+  // The file's time is updated.
   fs::file_time_type Old = fs::last_write_time(path(1)) - std::chrono::hours(1);
   fs::last_write_time(path(1), Old);
   F.note(Phase::Send);
@@ -145,7 +145,7 @@ TEST_F(StateFilesTest, IsRemoved) {
     EXPECT_EQ(count(), 1u);
     F.remove();
     EXPECT_EQ(count(), 0u);
-    F.note(Phase::Send); // means nothing any more
+    F.note(Phase::Send); // has no effect
     EXPECT_EQ(count(), 0u);
     F.Files.open(7, "m", "h", 0);
     F.note(Phase::Send);
@@ -168,7 +168,7 @@ TEST_F(StateFilesTest, LongNames) {
     F.note(Phase::Send);
     EXPECT_EQ(text(contents(1), FileAt), std::string(127, 'x'));
   }
-  // Two bytes each: no half of one is left at the front.
+  // Characters of two bytes aren't cut in half.
   std::string Umlauts;
   for (int I = 0; I != 100; ++I)
     Umlauts += "\xc3\xa4";
@@ -210,7 +210,7 @@ TEST_F(StateFilesTest, APipeInItsPlace) {
   fs::create_directories(Dir);
   ASSERT_EQ(mkfifo(path(1).c_str(), 0600), 0);
   StateFile F(Dir, "m.o", "host", 0);
-  F.note(Phase::Send); // nobody reads
+  F.note(Phase::Send); // the pipe has no reader
   int Reader = ::open(path(1).c_str(), O_RDONLY | O_NONBLOCK);
   ASSERT_NE(Reader, -1);
   F.note(Phase::Compile);
@@ -222,7 +222,7 @@ TEST_F(StateFilesTest, APipeInItsPlace) {
 TEST_F(StateFilesTest, OnAThreadOfTheirOwn) {
   {
     StateFiles Files(Dir);
-    Files.note(7, Phase::Send); // not known: nothing happens
+    Files.note(7, Phase::Send); // an unknown job: ignored
     Files.open(1, "a.o", "host", 0);
     Files.note(1, Phase::Send);
     Files.open(2, "b.o", "host", 1);
@@ -255,7 +255,7 @@ TEST_F(StateFilesTest, DistccmonTextShowsIt) {
   for (int C; (C = getc(Pipe)) != EOF;)
     Output += char(C);
   EXPECT_EQ(pclose(Pipe), 0);
-  // How wide its columns are is its own business.
+  // The width of columns isn't fixed.
   std::set<std::string> Lines;
   std::istringstream Stream(Output);
   for (std::string Line; std::getline(Stream, Line);) {

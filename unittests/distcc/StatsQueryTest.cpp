@@ -1,4 +1,4 @@
-//===- StatsQueryTest.cpp - How many jobs a distccd runs ------------------===//
+//===- StatsQueryTest.cpp - The number of jobs of a distccd ---------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -33,8 +33,8 @@ TEST(SlotsFromStatsTest, Nonsense) {
        {"", "0", "-1", "x", "4x", "4.5", "4097", "18446744073709551617"})
     EXPECT_EQ(slotsFromStats(page(Slots)), 0u) << Slots;
   EXPECT_EQ(slotsFromStats(""), 0u);
-  EXPECT_EQ(slotsFromStats("dcc_max_kids 4\n"), 0u); // not a line of its own
-  EXPECT_EQ(slotsFromStats("\ndcc_max_kids 4"), 0u); // may go on
+  EXPECT_EQ(slotsFromStats("dcc_max_kids 4\n"), 0u); // not a line by itself
+  EXPECT_EQ(slotsFromStats("\ndcc_max_kids 4"), 0u); // may be incomplete
   EXPECT_EQ(slotsFromStats("\ndcc_max_kids "), 0u);
 }
 
@@ -62,7 +62,7 @@ static void serve(MockDistccd &Stats, const std::string &Page) {
   });
 }
 
-/// As many jobs at the same time as the host says; all come back.
+/// Expects \p Slots concurrent jobs, and that all jobs succeed.
 static void expectJobs(FakeHost &Host, MockDistccd &A, unsigned Slots) {
   Gate G;
   A.onJob([&](MockDistccd::Peer &P) {
@@ -119,7 +119,7 @@ TEST_F(StatsQueryTest, ALimitIsNotAsked) {
   EXPECT_EQ(Stats.numConnections(), 0u);
 }
 
-/// Whatever answers there: distcc's own number is taken.
+/// With a useless answer, distcc's default applies.
 TEST_F(StatsQueryTest, NoUsefulAnswer) {
   std::vector<MockDistccd::Act> Acts = {
       [](MockDistccd::Peer &) {}, [](MockDistccd::Peer &P) { P.reset(); },

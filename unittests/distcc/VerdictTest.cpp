@@ -1,4 +1,4 @@
-//===- VerdictTest.cpp - What a reply means -------------------------------===//
+//===- VerdictTest.cpp - The meaning of replies ---------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -70,7 +70,7 @@ TEST(VerdictTest, StatusZeroIsNotEnough) {
                        "the compiler made an empty object there");
   expectInfrastructure(reply(0, "\nwhy\nmore\n"), true,
                        "the compiler made an empty object there: why");
-  // As clang 19 writes them.
+  // Messages of clang 19.
   for (const auto &[Line, HostAtFault] :
        {std::pair<std::string, bool>(
             "Error loading index file 'index.thinlto.bc': Invalid bitcode",
@@ -86,7 +86,7 @@ TEST(VerdictTest, StatusZeroIsNotEnough) {
   }
 }
 
-/// clang ends with 0 without an object, and the linker judges what it said.
+/// clang exits with 0 without an object. The linker judges its message.
 TEST(VerdictTest, ImportError) {
   std::string Words = "warning: w\nError running ThinLTO backend: Function "
                       "Import: link error: no";
@@ -107,13 +107,13 @@ TEST(VerdictTest, Signals) {
   expectCompiler(reply(11, ""), "it crashed with signal 11");
   expectCompiler(reply(0x80 | 6, ""), "it crashed with signal 6");
   expectCompiler(reply(4, "PLEASE submit m.main\n"), "PLEASE submit m.main");
-  // The same, as a shell or a driver tells it.
+  // The same, as reported by a shell or a driver.
   expectInfrastructure(exited(137, ""), false,
                        "the compiler was killed by signal 9 (out of memory?)");
   for (int Signal : {4, 6, 11})
     expectCompiler(exited(128 + Signal, ""),
                    "it crashed with signal " + std::to_string(Signal));
-  // Stopped, and more than 16 bits.
+  // Stopped processes, and more than 16 bits.
   for (uint32_t Status : {0x137fu, 0x10000u, 0xffffffffu})
     expectInfrastructure(reply(Status, ""), true,
                          "the reply has a status that no process ends with, " +
@@ -203,7 +203,7 @@ TEST(VerdictTest, TextIsFitForATerminal) {
             "\\x1b[31mred\\x0d\n\ttab\\x00\\x7f");
   EXPECT_EQ(message("gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80"),
             "gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80");
-  // C1, overlong, surrogate, cut, alone, too high.
+  // C1, overlong, surrogate, cut, a single byte, too large.
   EXPECT_EQ(message("\xc2\x9b"), "\\xc2\\x9b");
   EXPECT_EQ(message("\xc0\xaf"), "\\xc0\\xaf");
   EXPECT_EQ(message("\xed\xa0\x80"), "\\xed\\xa0\\x80");
@@ -217,10 +217,10 @@ TEST(VerdictTest, LongTextIsCut) {
   std::string Kept(64 << 10, 'x');
   EXPECT_EQ(message(Kept), Kept);
   EXPECT_EQ(message(Kept + "y"), Kept + "\n[the rest was cut off]");
-  // Not in the middle of a character.
+  // Characters aren't cut.
   Kept.pop_back();
   EXPECT_EQ(message(Kept + "\xc3\xa4"), Kept + "\n[the rest was cut off]");
-  // Soon enough, however long.
+  // Very long texts are cut quickly.
   EXPECT_EQ(message(std::string(20 << 20, 'a')).substr(0, 3), "aaa");
 }
 
@@ -322,7 +322,7 @@ TEST(VerdictTest, ProbeThatFails) {
             "distccd failed with exit code 107 (I/O error, is its disk full?)");
   EXPECT_EQ(probed(reply(9, "")),
             "clang-19 --version was killed there by signal 9");
-  // Nothing that ends so can be right, whatever it says.
+  // A failed probe is never right, whatever its output.
   EXPECT_NE(probed(reply(1, "", "", "clang version 19.1.7\n")), "");
   EXPECT_NE(probed(reply(1 << 8, "", "", "clang version 19.1.7\n")), "");
   EXPECT_NE(probed(reply(1 << 16, "", "", "clang version 19.1.7\n")), "");

@@ -1,4 +1,4 @@
-//===- WorkPoolTest.cpp - A few threads for what takes time ---------------===//
+//===- WorkPoolTest.cpp - A few threads for slow work ---------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,13 +15,13 @@ using dtlto::sdk::WorkPool;
 TEST(WorkPoolTest, NothingToDo) {
   size_t Before = numThreads();
   WorkPool Pool(4);
-  EXPECT_EQ(numThreads(), Before); // none before there is a task
+  EXPECT_EQ(numThreads(), Before); // no thread without a task
   Pool.stop();
   Pool.stop();
 }
 
 TEST(WorkPoolTest, InOrder) {
-  std::vector<unsigned> Order; // of one thread
+  std::vector<unsigned> Order; // used by one thread only
   Gate Last;
   WorkPool Pool(1);
   for (unsigned I = 0; I != 100; ++I)
@@ -58,7 +58,7 @@ TEST(WorkPoolTest, AtTheSameTimeButNoMore) {
   EXPECT_EQ(Most, MaxThreads);
 }
 
-/// Tasks come from many threads, and give more tasks themselves.
+/// Tasks come from many threads, and add more tasks.
 TEST(WorkPoolTest, FromManyThreads) {
   std::atomic<unsigned> Done{0};
   Gate Last;
@@ -79,8 +79,8 @@ TEST(WorkPoolTest, FromManyThreads) {
   EXPECT_TRUE(Last.wait());
 }
 
-/// As many threads as the limits leave for them, and again for others; more as
-/// soon as these leave more.
+/// The pool starts only as many threads as the process's limits leave, minus a
+/// reserve. It grows when the limits leave more.
 TEST(WorkPoolTest, LimitsOfThreads) {
   std::atomic<size_t> Left{dtlto::sdk::threadsToLeave() + 2};
   std::atomic<unsigned> NumBegun{0};
@@ -127,9 +127,9 @@ TEST(WorkPoolTest, StopDropsWhatHasNotBegun) {
   EXPECT_TRUE(Begun.wait());
   Pool.run([Held] {});
   std::thread Opener([&] { G.open(); });
-  Pool.stop(); // waits for the first
+  Pool.stop(); // waits for the first task
   EXPECT_TRUE(First);
-  // Either it was dropped, or it came to its end; nobody holds it any more.
+  // The second task was dropped or has run; it isn't held any more.
   EXPECT_EQ(Held.use_count(), 1);
   bool Late = false;
   Pool.run([&] { Late = true; });

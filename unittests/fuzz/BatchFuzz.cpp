@@ -1,12 +1,11 @@
-//===- BatchFuzz.cpp - Batches, and what came for them --------------------===//
+//===- BatchFuzz.cpp - Batches, and replies to them -----------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Input: a batch of bundles, or the reply to one. There is one way to write
-// each.
+// Input: a batch of bundles, or the reply to one. Each has only one encoding.
 //
 //===----------------------------------------------------------------------===//
 
@@ -62,7 +61,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   for (size_t N = 1; N != 5; ++N) {
     if (!icecc::readBatchReply({Bytes.data(), Size}, N, Entries))
       continue;
-    // Times may be any, and are left out.
+    // Times may have any value, so they aren't compared.
     size_t At = 0;
     for (const icecc::BatchEntry &E : Entries) {
       std::string Head = icecc::batchHead(E.Frame.size());

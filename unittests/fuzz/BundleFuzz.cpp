@@ -1,15 +1,14 @@
-//===- BundleFuzz.cpp - Bytes that came from another machine --------------===//
+//===- BundleFuzz.cpp - Bundles of any bytes ------------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Input: a byte that says how to read what follows.
+// Input: a byte that says how to read the rest.
 //
 //   0   a bundle, as it is
-//   1   a bundle whose check sums are made right: of the headers and of the
-//       manifest
+//   1   a bundle in which the checksums of headers and manifest are corrected
 //   2   a manifest without its digest, for the inputs of the seed
 //
 //===----------------------------------------------------------------------===//
@@ -82,7 +81,7 @@ std::string fixed(StringRef Bytes) {
   return Tar;
 }
 
-/// The inputs of a seed behind another manifest.
+/// Returns a bundle with another manifest and the inputs of a seed.
 std::string wrapped(StringRef Body) {
   static const std::string Seed = seed(false);
   std::string Tar = Seed.substr(0, 512);
@@ -104,7 +103,7 @@ void read(StringRef Bytes) {
       abort();
     return;
   }
-  // What is accepted has all that a bundle has, and can be written again.
+  // An accepted bundle is complete, and can be written again.
   uint64_t Total = 0;
   for (const Bundle::Input &In : B->Inputs)
     Total += In.Bytes.size();

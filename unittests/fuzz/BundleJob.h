@@ -12,7 +12,7 @@
 
 namespace dtlto::test {
 
-/// A job that is no link's.
+/// An artificial job.
 class BundleJob {
 public:
   struct File {
@@ -53,7 +53,7 @@ public:
     Job.args = ArgPointers.data();
     Job.num_args = ArgPointers.size();
   }
-  /// The job that \p B was made of.
+  /// Creates the job that \p B was made of.
   explicit BundleJob(const Bundle &B)
       : BundleJob(filesOf(B), B.Triple, B.Name, B.Args, B.Output, B.Config) {}
   BundleJob(const BundleJob &) = delete;

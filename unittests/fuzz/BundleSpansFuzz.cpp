@@ -1,4 +1,4 @@
-//===- BundleSpansFuzz.cpp - Any job as dtlto.bundle/2 has it -------------===//
+//===- BundleSpansFuzz.cpp - Any job through dtlto.bundle/2 ---------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,7 +19,7 @@ using namespace dtlto;
 using namespace dtlto::test;
 
 std::vector<std::string> dtlto::test::fuzzSeeds() {
-  // Sizes around a block of the archive, names longer than its header takes.
+  // Sizes around a block of the archive, and names too long for its header.
   return {std::string("\5\2\0\0\1\0\2\1\0\2\3\2\0", 13) + "m.a",
           std::string("\x8\1\3\xff\4\2\2\3\xfe\1\4\1", 12) + "path",
           std::string(200, '\7')};
@@ -31,7 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
                                    DTLTO_ROLE_INDEX, DTLTO_ROLE_PRIMARY};
   std::vector<BundleJob::File> Files;
   for (unsigned I = 0, N = C.below(10); I != N; ++I) {
-    // Most jobs are right.
+    // Most jobs are valid.
     uint32_t Role = I == 0   ? DTLTO_ROLE_PRIMARY
                     : I == 1 ? DTLTO_ROLE_INDEX
                              : Roles[C.below(8) < 7 ? I % 2 : C.below(4)];
@@ -58,8 +58,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
     consumeError(Whole.takeError());
     return 0;
   }
-  // One after the other, they are the bundle. Inputs are the job's own memory,
-  // each once, in order; what is between them is not.
+  // Together, the spans are the bundle. Each input is a span of the job's own
+  // memory, once and in order. The other spans aren't.
   std::string All;
   size_t Next = 0;
   const dtlto_input *const *Inputs = Job.get().inputs;

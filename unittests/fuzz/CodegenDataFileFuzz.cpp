@@ -1,12 +1,12 @@
-//===- CodegenDataFileFuzz.cpp - What code generation is told, any bytes --===//
+//===- CodegenDataFileFuzz.cpp - Files of codegen data, of any bytes ------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Input: a file for -codegen-data-use-path. What is accepted, LLVM reads
-// without checks, or refuses.
+// Input: a file for -codegen-data-use-path. LLVM reads accepted files without
+// checks, or refuses them.
 //
 //===----------------------------------------------------------------------===//
 

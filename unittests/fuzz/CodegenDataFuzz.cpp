@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Input: the result of a job, for the module a.o. What is accepted, LLVM reads
-// without checks; and there is one stream for it.
+// Input: the result of a job for the module a.o. LLVM reads accepted results
+// without checks. Each result has only one encoding.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,7 +45,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
     abort();
   if (!HasCodegenData)
     return 0;
-  // The same module twice: there is something to merge.
+  // Add the module twice, so that functions can be merged.
   MergedCodegenData All;
   for (int I = 0; I != 2; ++I)
     for (const CodegenSection &S : *Sections)

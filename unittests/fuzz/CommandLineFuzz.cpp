@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Input: one byte of flags, and lines. Each line is a word of the command line;
-// those after an empty one are a response file, whose place is a line `@`.
+// Input: one byte of flags, and lines. Each line is a word of the command line.
+// Lines after an empty one are a response file, which a line `@` refers to.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,7 +43,7 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
       "--thinlto-dist-costs=off\n--thinlto-dist-status=json\n"
       "--thinlto-dist-save-jobs=d\n--thinlto-dist-keep-ir=farm\n"
       "--thinlto-dist-log=l\n--thinlto-dist-plugin=a",
-      // All that is noted of LLD's own options, of each driver.
+      // Options of LLD that we record, for each driver.
       "\2-m\ni386pep\n-Xlink\n/mllvm:-a\n-Xlink=-out:b\n-mllvm=-c\n"
       "-plugin-opt=-fresolution=r\n-plugin-opt\n-d\n-O0\n-r\n"
       "--thinlto-cache-dir=e\n--thinlto-dist-plugin=x\n--output=f\n-O\n0",
@@ -54,7 +54,7 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
 }
 
 static const std::string &responseFilePath() {
-  // Never destroyed: that would be before what atexit() is told here.
+  // Never destroyed, because the function passed to atexit() below uses it.
   static const std::string &Path = *new std::string([] {
     SmallString<128> P;
     if (sys::fs::createTemporaryFile("dtlto-fuzz", "rsp", P))
@@ -69,7 +69,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   if (Size == 0)
     return 0;
   bool IsCOFF = Data[0] & 1;
-  // Other response files than ours are not to be read.
+  // Don't read other response files.
   std::string Text(reinterpret_cast<const char *>(Data) + 1, Size - 1);
   for (size_t I = 0; I != Text.size(); ++I)
     if (Text[I] == '@' && !(I == 0 || Text[I - 1] == '\n'))
@@ -92,7 +92,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
       Args.push_back(Saver.save("@" + responseFilePath()).data());
       continue;
     }
-    // Words end where a NUL is.
+    // A word ends at a NUL.
     Args.push_back(Saver.save(Word.split('\0').first).data());
   }
   if (HasFile) {
@@ -117,13 +117,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
     abort();
   if (Opts.TimeoutSeconds < 1 || Opts.VerifyPercent > 100)
     abort();
-  // All of ours are taken out: what is left for LLD has none.
+  // None of our options is left for LLD.
   SmallVector<const char *, 256> Left = Args;
   Options OfLeft = Defaults;
   if (errorToBool(extractOptions(Left, IsCOFF, Saver, OfLeft)) ||
       ArrayRef(Left) != ArrayRef(Args))
     abort();
-  // What was noted of LLD's options is what LLD will read.
+  // The recorded options of LLD are those that LLD will read.
   if (OfLeft.OutputFile != Opts.OutputFile ||
       OfLeft.CacheFolder != Opts.CacheFolder ||
       OfLeft.LLVMOptions != Opts.LLVMOptions ||

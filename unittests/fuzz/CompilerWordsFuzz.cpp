@@ -1,12 +1,12 @@
-//===- CompilerWordsFuzz.cpp - What a compiler says, any bytes ------------===//
+//===- CompilerWordsFuzz.cpp - Compiler messages of any bytes -------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Input: what a farm says that a compiler has said. No line gets lost, but
-// clang's sums, and each message begins with the module's name.
+// Input: the messages of a compiler, as reported by a farm. No line is lost,
+// except clang's summaries, and each message begins with the module's name.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +31,7 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
           "'x' is not a recognized processor\na.c:1:2: warning: no\n"};
 }
 
-/// Reads text of any kind, to its end, and loses no error.
+/// Reads any text to its end, and loses no error.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   std::string Said =
       strangersLines({reinterpret_cast<const char *>(Data), Size});

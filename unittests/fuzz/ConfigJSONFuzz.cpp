@@ -1,13 +1,13 @@
-//===- ConfigJSONFuzz.cpp - Broken configurations -------------------------===//
+//===- ConfigJSONFuzz.cpp - Configurations of any bytes -------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// An input is read as a configuration's text. If it doesn't begin with a brace,
-// its bytes are also the values of the fields, one after the other, of a
-// configuration that is written.
+// The input is read as the text of a configuration. Unless it begins with a
+// brace, its bytes are also used as the values of the fields of a
+// configuration, which is then written.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,15 +21,15 @@ using namespace dtlto;
 
 namespace {
 
-/// A visitor of ConfigFields.h that takes values from bytes. All values of a
-/// field's type come up, also those out of its range.
+/// A visitor of ConfigFields.h that takes values from bytes. Produces all
+/// values of a field's type, including values out of range.
 class FromBytes : public FieldVisitor {
 public:
   explicit FromBytes(StringRef Bytes) : Bytes(Bytes) {}
 
   void flag(StringRef, bool &Value) { Value = take() & 1; }
   void number(StringRef, int64_t &Value, int64_t Min, int64_t Max) {
-    // One more than an enum has, if its bits can hold that.
+    // If an enum's bits allow it, include one value above its maximum.
     if (Max < 16)
       Value = Min + take() % (Max - Min + ((Max & (Max + 1)) ? 2 : 1));
     else if (Max < 256)
@@ -125,13 +125,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   StringRef Input(reinterpret_cast<const char *>(Data), Size);
   Expected<ReadConfig> Read = readConfig(Input);
   if (!Read) {
-    // One short line.
+    // The error is one short line.
     std::string Why = toString(Read.takeError());
     if (Why.empty() || Why.size() > 250 || StringRef(Why).contains('\n'))
       abort();
   } else {
-    // There is one text for a configuration. Words that name a file of this
-    // machine are no words for others.
+    // A configuration has only one text. It can't be written if its options
+    // name local files.
     Expected<std::string> Text = writeConfig(Read->Conf, Read->LLVMOptions);
     if (Text ? *Text != Input : Read->LLVMOptions.empty())
       abort();
@@ -147,7 +147,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
     consumeError(Text.takeError());
     return 0;
   }
-  // What was written can be read, and is the same.
+  // The text can be read, and is written in the same way again.
   Expected<ReadConfig> Again = readConfig(*Text);
   if (!Again)
     abort();

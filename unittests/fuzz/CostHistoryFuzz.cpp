@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Input: a file. It is read as it is, and once more with a checksum that is
-// right, since no change of the entries would come past it otherwise.
+// Input: a file. It is read as it is, and again with a correct checksum,
+// because the checksum would detect all changes of the entries.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,7 +48,7 @@ static std::string withChecksum(StringRef Text) {
 }
 
 static const std::string &path() {
-  // Never destroyed: that would be before what atexit() is told here.
+  // Never destroyed, because the function passed to atexit() below uses it.
   static const std::string &Path = *new std::string([] {
     SmallString<128> P;
     check(!sys::fs::createTemporaryFile("dtlto-fuzz", "costs", P));
@@ -61,7 +61,7 @@ static const std::string &path() {
   return Path;
 }
 
-/// All entries but that of "a", by their keys.
+/// Returns all entries except that of "a", sorted by key.
 static std::vector<CostEntry>
 others(Expected<std::vector<CostEntry>> MaybeEntries) {
   if (errorToBool(MaybeEntries.takeError()))
@@ -75,7 +75,7 @@ others(Expected<std::vector<CostEntry>> MaybeEntries) {
   return Entries;
 }
 
-/// A link with \p Text as its history.
+/// Simulates a link with \p Text as its history.
 static void use(StringRef Text, size_t NumEntries) {
   {
     std::error_code EC;
@@ -94,7 +94,7 @@ static void use(StringRef Text, size_t NumEntries) {
   History->record("a", 1000, 3);
   if (!History->save().empty())
     return;
-  // The module that was compiled is the first, and others are as they were.
+  // The compiled module comes first, and the other entries are unchanged.
   Expected<std::vector<CostEntry>> After = readCostFile(path());
   check(bool(After));
   check(!After->empty() && After->front().Key == xxh3_64bits("a"));
@@ -113,7 +113,7 @@ static bool read(StringRef Text, size_t &NumEntries) {
   for (const CostEntry &E : *Entries)
     check(E.Bytes >= 1 && E.Bytes <= MaxCostBytes && E.Microseconds >= 1 &&
           E.Microseconds <= MaxCostMicroseconds);
-  // There is one way to write it.
+  // Entries have only one text.
   check(formatCosts(*Entries) == Text);
   NumEntries = Entries->size();
   return true;
@@ -122,7 +122,7 @@ static bool read(StringRef Text, size_t &NumEntries) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   StringRef Text(reinterpret_cast<const char *>(Data), Size);
   size_t NumEntries = 0;
-  // Files take most of the time: of those that can't be read, a few will do.
+  // File accesses are slow, so only some of the unreadable inputs are used.
   if (read(Text, NumEntries) || Size % 16 == 0)
     use(Text, NumEntries);
   if (Size < HeaderSize)

@@ -1,11 +1,11 @@
-//===- DistccReplyFuzz.cpp - Wrong replies of a distccd -------------------===//
+//===- DistccReplyFuzz.cpp - Replies of a distccd, of any bytes -----------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The first byte of an input says in which pieces the rest, the reply, arrives.
+// Input: one byte that chooses the size of pieces, and the reply.
 //
 //===----------------------------------------------------------------------===//
 
@@ -72,7 +72,7 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
 // Target
 //===----------------------------------------------------------------------===//
 
-/// Has \p P take \p Data in pieces of 1 to \p Most bytes.
+/// Passes \p Data to \p P in pieces of 1 to \p Most bytes.
 static bool feed(ReplyParser &P, const uint8_t *Data, size_t Size,
                  size_t Most) {
   uint32_t Random = 1;
@@ -98,7 +98,7 @@ static bool feed(ReplyParser &P, const uint8_t *Data, size_t Size,
   return Ok;
 }
 
-/// Fit for a terminal.
+/// Checks that \p Text can be shown on a terminal.
 static void checkText(const std::string &Text, bool OneLine) {
   check(Text.size() < 70000);
   for (char C : Text)
@@ -125,7 +125,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   check(V.Status != DTLTO_OK || V.Object.size() != 0 || !V.Message.empty());
   check(V.Status == DTLTO_OK || !V.Message.empty());
   checkText(V.Message, V.Status == DTLTO_ERROR_INFRASTRUCTURE);
-  if (V.Status == DTLTO_OK) // all of it can be read
+  if (V.Status == DTLTO_OK) // all bytes can be read
     check(std::count(V.Object.data(), V.Object.data() + V.Object.size(), 0) >=
           0);
   std::string Line;

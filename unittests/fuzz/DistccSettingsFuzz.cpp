@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Input: see GivenSettings.h. host-spec has more of the list of hosts.
+// Input: see GivenSettings.h. host-spec tests the list of hosts in more detail.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,7 +39,7 @@ static SettingsStatus read(const Given &G, Settings &S, std::string &Error) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   Given G({reinterpret_cast<const char *>(Data), Size});
-  // No list of this machine is to be read.
+  // Don't read a list of hosts from this machine.
   for (const char *Name : {"DISTCC_DIR", "HOME"})
     if (auto It = G.Variables.find(Name); It != G.Variables.end())
       It->second = "/dev/null";
@@ -60,7 +60,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
     if (S.StatsPort == "0" || H.Kind != HostKind::Tcp || H.Limit != 0)
       check(S.statsPort(H) == 0);
 
-  // What was read can be written, and is then read again as the same.
+  // Settings can be written, and are then read as the same.
   Given Again("");
   Again.Variables = G.Variables;
   Again.Args = {"compiler=" + S.Compiler};

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Input: what a statistics port answers.
+// Input: the answer of a statistics port.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   unsigned Slots = slotsFromStats(Text);
   uint32_t Load = loadFromStats(Text);
   check(Slots <= 4096 && (Load <= 100000099 || Load == UINT32_MAX));
-  // It stands there, and is read again from what a server writes.
+  // The number is in the text, and is read again from a server's format.
   std::string Whole = std::to_string(Slots);
   char Hundredths[16];
   snprintf(Hundredths, sizeof(Hundredths), "%u.%02u", Load / 100, Load % 100);

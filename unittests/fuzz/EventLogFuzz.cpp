@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Input: an event log, or what follows the header of one.
+// Input: an event log, or the part of one after its header.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,8 +31,8 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
   }
   Seeds.push_back(print(L));
 
-  // Short ones, so that more of the changes are in what an event or an action
-  // has: the start and one event, with one action each.
+  // Short logs, so that more changes hit the fields of events and actions: the
+  // start and one event, each with one action.
   const size_t HeaderSize = print(EventLog()).size();
   for (size_t I = 0; I <= NumEventKinds; ++I)
     for (size_t K = I % 4; K < NumActionKinds; K += 4) {
@@ -67,7 +67,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   for (const Step &S : L.Steps)
     for (const Action &A : S.Actions)
       check(A.Job == 0 || A.Job < L.Jobs.size());
-  // What was read can be written, and is then read again as the same.
+  // The log can be written, and is then read as the same.
   std::string Text = print(L);
   check(parse(Text, Again, Error));
   check(print(Again) == Text);

@@ -1,4 +1,4 @@
-//===- GivenSettings.h - What a user has set, from bytes --------*- C++ -*-===//
+//===- GivenSettings.h - User settings from bytes ---------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,13 +19,13 @@
 
 namespace dtlto::test {
 
-/// What the user has set: each line an argument, or $NAME=VALUE.
+/// Settings of a user. Each line is an argument, or $NAME=VALUE.
 struct Given {
   explicit Given(std::string_view Text) {
     while (!Text.empty()) {
       std::string Line(Text.substr(0, Text.find('\n')));
       Text.remove_prefix(std::min(Line.size() + 1, Text.size()));
-      Line.resize(std::strlen(Line.c_str())); // as all that programs get
+      Line.resize(std::strlen(Line.c_str())); // as for any program
       size_t Equals = Line.find('=');
       if (Line[0] == '$' && Equals != std::string::npos)
         Variables[Line.substr(1, Equals - 1)] = Line.substr(Equals + 1);
@@ -51,7 +51,7 @@ struct Given {
     });
   }
 
-  /// Whether \p Error names one of the arguments or variables.
+  /// Returns whether \p Error names one of the arguments or variables.
   bool named(const std::string &Error) const {
     for (const std::string &Arg : Args)
       if (Error.find(quote(Arg)) != std::string::npos ||

@@ -43,7 +43,7 @@ static std::string limit(const HostSpec &H) {
   return H.Limit ? "/" + std::to_string(H.Limit) : "";
 }
 
-/// \p H as an item of a list.
+/// Returns \p H as an item of a list.
 static std::string item(const HostSpec &H) {
   std::string Name =
       H.Name.find(':') == std::string::npos ? H.Name : "[" + H.Name + "]";
@@ -72,7 +72,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   for (const std::string &Note : List.Notes)
     check(isLine(Note));
 
-  // What was read can be written, and is then read again as the same.
+  // The list can be written, and is then read as the same.
   for (const HostSpec &H : List.Hosts) {
     check(!H.Name.empty() && H.Name[0] != '-' && H.Port != 0 &&
           H.Limit <= 4096);

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Input: a byte for the version of the protocol, how much is sent at most, and
+// Input: a byte for the protocol's version, the limit of bytes sent, and
 // choices of messages.
 //
 //===----------------------------------------------------------------------===//
@@ -33,17 +33,17 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   Choices C(Data, Size);
   uint8_t Version = uint8_t(OldestProtocol + C.below(NumProtocols));
   size_t Most = C.take() * 256u + C.take();
-  // Messages as libicecc writes them; those of IceccNodeFuzz are damaged, too.
+  // The messages are valid. IceccNodeFuzz also has damaged ones.
   std::string Sent;
   std::vector<size_t> Ends;
   std::vector<MsgType> Types;
-  std::optional<std::string> Words; // the first text ends it all
+  std::optional<std::string> Words; // the first text ends the connection
   while (!C.empty() && !Words && Types.size() != 100) {
     unsigned Kind = C.below(7);
     uint32_t Id = C.take();
     std::string Text;
     if (Kind == 1 || Kind >= 4)
-      // As far as a text goes in libicecc.
+      // libicecc's texts end at a NUL.
       Text = C.text(255).c_str();
     std::unique_ptr<Msg> M;
     switch (Kind) {
@@ -74,7 +74,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
     Ends.push_back(Sent.size());
     Types.push_back(M->type);
   }
-  // All of it, or the connection ends amid a message.
+  // Everything, or the connection ends within a message.
   Sent.resize(std::min({Sent.size(), Most, MaxLineSize}));
 
   IceccLine L(Version);
@@ -85,7 +85,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   std::unique_ptr<Channel> Near = Channel::adopt(Raw, I);
   auto TheCluster =
       std::make_shared<Cluster>(Settings(), std::vector<std::string>{"x86_64"});
-  // What came whole is there, in order; then there is an end, and its reason.
+  // Complete messages are received in order, before the error.
   size_t Next = 0;
   std::string Error;
   while (std::unique_ptr<Msg> M =

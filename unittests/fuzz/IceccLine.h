@@ -1,4 +1,4 @@
-//===- IceccLine.h - The far end of a channel of icecream's -----*- C++ -*-===//
+//===- IceccLine.h - The far end of an icecream channel ---------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,18 +18,18 @@
 
 namespace dtlto::test {
 
-inline constexpr size_t MaxLineSize = 100000; // fits in a socket
+inline constexpr size_t MaxLineSize = 100000; // fits in a socket's buffer
 inline constexpr uint8_t OldestProtocol = MIN_PROTOCOL_VERSION,
                          NumProtocols = PROTOCOL_VERSION - OldestProtocol + 1;
 
-/// A socket, whose far end has said all that it ever will.
+/// A socket whose far end sends everything before the near end reads.
 struct IceccLine {
   explicit IceccLine(uint8_t Version) {
-    // libicecc says a lot of what is wrong.
+    // Suppress libicecc's messages about errors.
     static std::ostream Nowhere(nullptr);
     logfile_error = logfile_warning = logfile_info = logfile_trace = &Nowhere;
     check(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, Fds) == 0);
-    // Its own version, and that on which both agree.
+    // First its own version, then the one that both ends agree on.
     for (int Time = 0; Time != 2; ++Time)
       say({char(Version), 0, 0, 0});
   }
@@ -39,7 +39,7 @@ struct IceccLine {
     check(::send(Fds[1], Bytes.data(), Bytes.size(), MSG_DONTWAIT) ==
           ssize_t(Bytes.size()));
   }
-  /// Takes the near end over.
+  /// Returns a channel that owns the near end.
   MsgChannel *channel() {
     ::shutdown(Fds[1], SHUT_WR);
     sockaddr Nobody = {AF_UNIX, {}};
@@ -49,7 +49,7 @@ struct IceccLine {
   int Fds[2];
 };
 
-/// The bytes of \p M, as libicecc writes them.
+/// Returns the bytes of \p M as libicecc writes them.
 inline std::string written(const Msg &M, uint8_t Version) {
   IceccLine L(Version);
   std::unique_ptr<MsgChannel> C(L.channel());
@@ -57,7 +57,7 @@ inline std::string written(const Msg &M, uint8_t Version) {
   char Buffer[4096];
   ssize_t N = ::recv(L.Fds[1], Buffer, sizeof(Buffer), MSG_DONTWAIT);
   check(N > 8);
-  return {Buffer + 8, size_t(N) - 8}; // behind both versions
+  return {Buffer + 8, size_t(N) - 8}; // after both versions
 }
 
 } // namespace dtlto::test

@@ -1,12 +1,12 @@
-//===- IceccMonitorFuzz.cpp - What a scheduler tells monitors -------------===//
+//===- IceccMonitorFuzz.cpp - A scheduler's messages to monitors ----------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Input: messages, each a byte for its kind, one for a node or job, and the
-// rest.
+// Input: messages, each with a byte for its kind, a byte for a node or job, and
+// the rest.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +30,7 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
           stats(4, "MaxJobs:99999999999999999999\nLoad:-1\nLoad:1001")};
 }
 
-/// Of lines with the same key, the last one counts.
+/// Returns whether the last line with the key `State` says Offline.
 static bool saysOffline(const std::string &Text) {
   std::string Lines = "\n" + Text + "\n", Offline = "\nState:Offline\n";
   size_t Last = Lines.rfind("\nState:");
@@ -60,15 +60,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
       TheCluster->handle(MonJobDoneMsg(JobDoneMsg(int(Id))));
       Jobs.erase(Id);
     }
-    // No more than was told, whatever it was.
+    // The numbers never exceed what was reported.
     Cluster::Numbers N = TheCluster->numbers();
     check(N.Known == Known && N.Nodes <= Nodes.size());
     check(N.Slots >= N.Nodes && N.Slots <= 100000 * uint64_t(N.Nodes));
     check(N.Free <= N.Slots && N.Slots - N.Free <= Jobs.size());
   }
 
-  // Whatever was told before, a node that is fine counts, and so do its jobs.
-  // Ids of the input have one byte.
+  // Whatever was reported before, a valid node counts, and so do its jobs. Its
+  // ids are new, because ids in the input have one byte.
   Cluster::Numbers Before = TheCluster->numbers();
   auto CheckMore = [&](uint32_t MoreNodes, uint32_t MoreSlots,
                        uint32_t MoreFree) {

@@ -1,12 +1,12 @@
-//===- IceccNodeFuzz.cpp - What a node answers to a job -------------------===//
+//===- IceccNodeFuzz.cpp - A node's answers to a job ----------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Input: a byte for the version of the protocol, how much is sent at most,
-// whether it is a batch, and choices of messages.
+// Input: a byte for the protocol's version, the limit of bytes sent, whether it
+// is a batch, and choices of messages.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,13 +23,13 @@ using namespace dtlto::test;
 static constexpr size_t MaxResult = 700, MaxMessage = 1 << 20;
 
 namespace {
-/// A chunk as a node may make it up.
+/// A possibly malformed chunk.
 struct Chunk {
   uint32_t Said = 0, Kind = C_LZO;
   std::string Packed;
 
   std::string inside(uint8_t Version) const;
-  /// What it holds; nothing if it isn't what it says.
+  /// Returns the decompressed bytes, if they match the size field.
   std::optional<std::string> unpacked() const;
 };
 } // namespace
@@ -73,19 +73,19 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
 }
 
 namespace {
-/// What a node sends.
+/// The messages of a node.
 struct Sent {
   enum Ending {
-    Cut,     // ends amid all
-    Whole,   // the object is there
-    Text,    // the node's words
-    Damaged, // a chunk isn't what it says
-    Other    // anything else that is no object
+    Cut,     // ends within a message or before the end
+    Whole,   // the object is complete
+    Text,    // a text of the node
+    Damaged, // a chunk doesn't match its size
+    Other    // anything else without an object
   } How = Cut;
   std::string Bytes, Object, Words;
   bool HasResult = false;
   CompileResultMsg Result;
-  size_t End = 0; // where it is known how it ends
+  size_t End = 0; // where the ending is certain
 
   void endsSo(Ending E) {
     How = E;
@@ -121,7 +121,7 @@ static Sent choose(Choices &C, uint8_t Version) {
       S.Bytes += written(StatusTextMsg(S.Words), Version);
       S.endsSo(Sent::Text);
     } else if (Kind == 6) {
-      // Any other message, with anything in it.
+      // Any other message, with any contents.
       size_t Type = M_UNKNOWN + C.below(M_NO_CS - M_UNKNOWN + 2);
       std::string Bytes = C.bytes(C.take());
       bool IsChunk = Type == M_FILE_CHUNK || Type == M_END;
@@ -141,7 +141,7 @@ static Sent choose(Choices &C, uint8_t Version) {
       }
       if (uint8_t Bits = C.take(); Bits && !Made.Packed.empty())
         Made.Packed[C.take() * 256u % Made.Packed.size()] ^= char(Bits);
-      // In another message it is nothing.
+      // A chunk within another message is invalid.
       S.Bytes += wireMessage((Kind == 5 ? wireNumber(M_PING) : "") +
                              Made.inside(Version));
       if (Kind == 5 || Made.Kind > C_ZSTD || Made.Said > MaxMessage ||
@@ -156,7 +156,7 @@ static Sent choose(Choices &C, uint8_t Version) {
   return S;
 }
 
-/// \p Seen are the objects that were to be checked.
+/// \p Seen has the objects that were checked.
 static void checkOutcomes(const RemoteResult &R, const Sent &S, bool IsWhole,
                           const std::vector<std::string> &Seen) {
   size_t N = R.Jobs.size();
@@ -244,7 +244,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   RemoteResult R = receiveResult(J, *Near);
   check(R.Jobs.size() == N && R.WorkSeconds >= 0);
   checkOutcomes(R, S, IsWhole, Seen);
-  // All of it is given back.
+  // All memory is given back.
   check(dtlto::sdk::ResultMemory::Share(Memory).room() == MaxResult);
   return 0;
 }

@@ -51,8 +51,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   for (const std::string &Note : S.Notes)
     check(isLine(Note));
 
-  // What was read can be written, and is then read again as the same. A value
-  // that was set to nothing is one that isn't set.
+  // Settings can be written, and are then read as the same. An empty value
+  // counts as unset.
   Given Again("");
   Again.Variables = G.Variables;
   Again.Args = {"worker=" + S.Worker, "jobs=" + std::to_string(S.MaxJobs),

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Input: what a scheduler says at its text port.
+// Input: the answer of a scheduler's text port.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +30,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   for (const NodeJobs &N : Nodes) {
     check(N.Jobs <= 100000 && N.Name.find('\n') == std::string::npos);
     check(Text.find(" " + N.Name + " (" + N.Address) != std::string::npos);
-    // What was read can be written, and is then read again as the same.
+    // Nodes can be written, and are then read as the same.
     std::vector<NodeJobs> Again =
         nodesFromText(" " + N.Name + " (" + N.Address +
                       ":1) [x86_64] speed=0.00 jobs=" + std::to_string(N.Jobs) +

@@ -1,11 +1,11 @@
-//===- IndexShardFuzz.cpp - Broken index shards ---------------------------===//
+//===- IndexShardFuzz.cpp - Index shards of any bytes ---------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Input: a shard; or a number of one, below three, and choices of new names.
+// Input: a shard, or the number of a seed (0 to 2) and choices of new names.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
   // Combined indexes of a few modules, with functions, variables and aliases.
   for (unsigned NumModules : {1, 2, 5}) {
     ModuleSummaryIndex Index(/*HaveGVs=*/false);
-    std::vector<Bytes> Files; // the index has references into them
+    std::vector<Bytes> Files; // the index refers to them
     for (unsigned I = 0; I != NumModules; ++I) {
       std::string N = std::to_string(I);
       Files.push_back(thinBitcode("@v" + N + " = global i32 7\n@a" + N +
@@ -45,7 +45,7 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
     writeIndexToFile(Index, OS);
     Seeds.push_back(OS.str());
   }
-  // What is bitcode, but no shard.
+  // Bitcode that isn't a shard.
   Seeds.push_back(
       ref(thinBitcode("define void @f() {\n  ret void\n}\n")).str());
   Seeds.push_back("BC\xC0\xDE");
@@ -55,7 +55,7 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
   return Seeds;
 }
 
-/// What LLVM reads of a shard that is right: everything but the names.
+/// Checks that LLVM reads the same from both shards, except for the names.
 static void compare(StringRef Shard, StringRef Renamed,
                     const std::vector<std::string> &NewNames) {
   check(recordsOf(Shard) == recordsOf(Renamed));
@@ -67,7 +67,7 @@ static void compare(StringRef Shard, StringRef Renamed,
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
-  // A shard of ours, with any new names.
+  // A valid shard, with any new names.
   if (Size != 0 && Data[0] < 3) {
     static const std::vector<std::string> &Seeds =
         *new std::vector<std::string>(fuzzSeeds());
@@ -96,8 +96,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
     check(isLine(toString(Renamed.takeError())));
     return 0;
   }
-  // What was accepted is a sequence of words, as every bitcode file, and can be
-  // read again. With the names that were there, it is the same each time.
+  // An accepted shard consists of words, like any bitcode file, and can be read
+  // again. Renaming to the old names always gives the same bytes.
   check(Renamed->size() % 4 == 0);
   auto back = [&](StringRef From) {
     size_t Next = 0;

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Input: a file. One that is read is the same after it was written and read
-// again; an error is one line that names the file.
+// Input: a file. A valid list is the same after writing and reading it. An
+// error is one line that names the file.
 //
 //===----------------------------------------------------------------------===//
 

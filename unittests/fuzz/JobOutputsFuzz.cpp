@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Input: one byte, whose lowest bits say which files are expected; the result.
+// Input: one byte, whose lowest bits choose the expected files, and the result.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,7 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
       abort();
     return 0;
   }
-  // There is one stream for each set of outputs.
+  // Outputs have only one encoding.
   SmallVector<char, 0> Again = packOutputs(*Outputs);
   if (StringRef(Again.data(), Again.size()) != Bytes)
     abort();

@@ -1,14 +1,14 @@
-//===- ObjectCheckFuzz.cpp - Bytes that came from a plugin ----------------===//
+//===- ObjectCheckFuzz.cpp - Objects of any bytes -------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Input: what should be an object, and one byte that chooses the target. It is
-// the last, so that an object begins where it does in a file.
+// Input: an object, and one byte that chooses the target. The byte is the last,
+// so that objects are aligned as in a file.
 //
-// Objects as LLVM makes them are accepted, and what was cut off of them is not.
+// LLVM's objects are accepted, and truncated ones aren't.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,7 +32,7 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
   return Seeds;
 }
 
-/// All objects of a target that are whole.
+/// Returns valid objects of a target.
 static const std::vector<Bytes> &samples(const char *Target) {
   static std::map<const char *, std::vector<Bytes>> Samples;
   auto [It, IsNew] = Samples.try_emplace(Target);
@@ -41,8 +41,8 @@ static const std::vector<Bytes> &samples(const char *Target) {
   return It->second;
 }
 
-/// Whether \p Object is the beginning of \p Sample, without half of anything: a
-/// WebAssembly file has no list of its sections.
+/// Returns whether \p Object consists of the first sections of \p Sample. A
+/// WebAssembly file has no table of its sections, so such an object is valid.
 static bool endsAtSection(StringRef Object, StringRef Sample) {
   auto Sections = wasmSections(Sample);
   if (!Sections) {
@@ -54,8 +54,8 @@ static bool endsAtSection(StringRef Object, StringRef Sample) {
   });
 }
 
-/// Checks \p Object behind \p Skip bytes of a block of the heap that ends where
-/// it ends: the address sanitizer sees a read past it.
+/// Checks \p Object at an offset of \p Skip bytes in a heap block that ends
+/// with it, so that the address sanitizer detects a read past the end.
 static bool isAccepted(StringRef Object, const Triple &T, size_t Skip) {
   std::vector<char> Block(Skip + Object.size());
   if (!Object.empty())
@@ -72,13 +72,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   Triple T(Target);
   StringRef Object(reinterpret_cast<const char *>(Data), Size - 1);
   bool Accepted = isAccepted(Object, T, 0);
-  // A function of the bytes, wherever they lie: plugins give objects that are
-  // aligned to nothing.
+  // The result must not depend on alignment, because objects from plugins have
+  // none.
   check(isAccepted(Object, T, 1) == Accepted);
   for (const Bytes &Sample : samples(Target))
     if (ref(Sample).starts_with(Object) && !endsAtSection(Object, ref(Sample)))
       check(Accepted == (Object.size() == Sample.size()));
-  // What is accepted is no object of another format.
+  // An accepted object isn't one of another format.
   if (Accepted)
     check(!isAccepted(Object,
                       Triple(T.isOSBinFormatELF() ? "wasm32-unknown-unknown"
@@ -90,7 +90,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *Data, size_t Size,
                                           size_t MaxSize, unsigned Seed) {
   std::mt19937 Random(Seed);
-  // Other sizes, too, and other targets.
+  // Also change the size and the target.
   if (Size < 2 || (LLVMFuzzerMutate != nullptr && Random() % 4 == 0))
     return LLVMFuzzerMutate ? LLVMFuzzerMutate(Data, Size, MaxSize) : Size;
   std::string Object(reinterpret_cast<char *>(Data), Size - 1);

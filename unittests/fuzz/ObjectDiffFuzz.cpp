@@ -1,11 +1,11 @@
-//===- ObjectDiffFuzz.cpp - Where any two files differ --------------------===//
+//===- ObjectDiffFuzz.cpp - The differences of any two files --------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Input: the size of the first file, in two bytes; both files.
+// Input: the size of the first file, in two bytes, and both files.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,14 +47,14 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
   return Seeds;
 }
 
-/// Takes \p Word and a number off \p Text.
+/// Removes \p Word and a number from \p Text; returns the number.
 static size_t number(StringRef &Text, StringRef Word) {
   size_t N = 0;
   check(Text.consume_front(Word) && !Text.consumeInteger(10, N));
   return N;
 }
 
-/// The size of the first file of an input that has at least two bytes.
+/// Returns the size of the first file. The input has at least two bytes.
 static size_t sizeThere(const uint8_t *Data, size_t Size) {
   return std::min(size_t(Data[0] | Data[1] << 8), Size - 2);
 }
@@ -64,7 +64,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
     return 0;
   StringRef Both(reinterpret_cast<const char *>(Data) + 2, Size - 2);
   size_t SizeThere = sizeThere(Data, Size);
-  // Each in memory of its own.
+  // Copies let sanitizers detect a read past the end.
   std::vector<char> There(Both.begin(), Both.begin() + SizeThere);
   std::vector<char> Here(Both.begin() + SizeThere, Both.end());
   StringRef T(There.data(), There.size()), H(Here.data(), Here.size());
@@ -73,13 +73,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   std::string Difference = describeDifference(T, H);
   check(isLine(Difference) && Difference.size() < 2000);
 
-  // The first byte of all that differ, and both sizes.
+  // The text has the first byte that differs, and both sizes.
   size_t First = size_t(
       std::mismatch(T.begin(), T.end(), H.begin(), H.end()).first - T.begin());
   StringRef Text = Difference;
   check(number(Text, "first in byte ") == First);
   if (Text.consume_front(" (section ")) {
-    // A name may be anything; the last is what stands here.
+    // Names may contain anything. The last part has the sizes.
     StringRef Sections = Text.rsplit("; ").first;
     size_t At = Sections.find(", byte "), Offset = 0;
     check(At != StringRef::npos);
@@ -100,7 +100,7 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *Data, size_t Size,
   std::mt19937 Random(Seed);
   if (Size < 2 || (LLVMFuzzerMutate != nullptr && Random() % 2 == 0))
     return LLVMFuzzerMutate ? LLVMFuzzerMutate(Data, Size, MaxSize) : Size;
-  // Of one of both files.
+  // Change one of the files.
   uint8_t *There = Data + 2, *Here = There + sizeThere(Data, Size);
   bool IsThere = Random() % 2 == 0;
   std::string Object(IsThere ? There : Here, IsThere ? Here : Data + Size);

@@ -1,4 +1,4 @@
-//===- ObjectFields.cpp - Where an object has its numbers -----------------===//
+//===- ObjectFields.cpp - The numbers in an object ------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,7 +18,7 @@ using namespace dtlto::test;
 
 namespace {
 
-/// Reads numbers of either byte order, and notes where fields are.
+/// Reads numbers of either byte order, and records the positions of fields.
 class FieldFinder {
 public:
   FieldFinder(StringRef Object, bool IsBig) : Object(Object), IsBig(IsBig) {}
@@ -33,7 +33,7 @@ public:
     return Value;
   }
 
-  /// Notes fields of these sizes, one after the other, and moves \p Offset.
+  /// Records fields of these sizes in sequence, and advances \p Offset.
   void add(uint64_t &Offset, ArrayRef<unsigned> Sizes) {
     for (unsigned Size : Sizes) {
       if (Offset <= Object.size() && Size <= Object.size() - Offset)
@@ -41,13 +41,13 @@ public:
       Offset += Size;
     }
   }
-  /// A table of \p Count entries.
+  /// Records a table of \p Count entries.
   void table(uint64_t Offset, uint64_t Count, ArrayRef<unsigned> Sizes) {
     ++Group;
     for (; Count != 0 && Offset < Object.size(); --Count)
       add(Offset, Sizes);
   }
-  /// Bytes that a linker reads one by one.
+  /// Records bytes that a linker interprets.
   void bytes(uint64_t Offset, uint64_t Size) { table(Offset, Size, {1}); }
 
   std::vector<Field> Fields;
@@ -105,7 +105,7 @@ void FieldFinder::elf() {
     case ELF::SHT_NULL:
       break;
     default:
-      // .eh_frame and .debug_* are such, and a few bytes of code.
+      // .eh_frame, .debug_* and a few bytes of code.
       bytes(Offset, std::min<uint64_t>(Size, 400));
     }
   }
@@ -128,7 +128,7 @@ void FieldFinder::coff() {
       break;
     unsigned Aux = at(S + 17, 1);
     table(S, 1, {4, 4, 4, 2, 2, 1, 1});
-    // Of sections, mostly.
+    // Mostly of sections.
     table(S + 18, Aux, {4, 2, 2, 4, 2, 1, 1, 1, 1});
     I += Aux;
   }
@@ -206,8 +206,8 @@ void dtlto::test::changeFields(std::string &Object, std::mt19937 &Random) {
   std::vector<Field> Fields = fieldsOf(Object);
   if (Fields.empty())
     return;
-  // Tables of all sizes have the same chance. The fields of each stand
-  // together.
+  // Large and small tables are equally likely. The fields of a table are
+  // contiguous.
   std::vector<size_t> Begins;
   for (size_t I = 0; I != Fields.size(); ++I)
     if (I == 0 || Fields[I].Group != Fields[I - 1].Group)
@@ -252,7 +252,7 @@ void dtlto::test::changeFields(std::string &Object, std::mt19937 &Random) {
       Value = Object.size() - Below(16);
       break;
     case 7: {
-      // What stands elsewhere in a field of this size.
+      // Copy a field of the same size from elsewhere.
       const Field Other = Group[Below(Group.size())];
       if (Other.Size == F.Size) {
         Object.replace(F.Offset, F.Size, Object.substr(Other.Offset, F.Size));

@@ -1,12 +1,12 @@
-//===- ObjectFields.h - Where an object has its numbers ---------*- C++ -*-===//
+//===- ObjectFields.h - The numbers in an object ----------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A flipped bit is nearly always one of code or data, which a linker copies. A
-// change of a header, relocation or symbol is one that it follows.
+// A random bit is nearly always in code or data, which a linker just copies.
+// Changes of headers, relocations and symbols affect the linker.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,18 +19,18 @@
 
 namespace dtlto::test {
 
-/// A number in a file, or a byte that a linker reads.
+/// A number in a file, or a byte that a linker interprets.
 struct Field {
   size_t Offset;
   unsigned Size;  // in bytes: 1, 2, 4 or 8
-  unsigned Group; // those of one table have the same
+  unsigned Group; // equal for the fields of a table
 };
 
-/// Of ELF, COFF, Mach-O and WebAssembly, whose own headers are whole; empty if
-/// they aren't.
+/// Returns the fields of an ELF, COFF, Mach-O or WebAssembly file; empty if the
+/// file's header is incomplete.
 std::vector<Field> fieldsOf(llvm::StringRef Object);
 
-/// Changes up to four fields of \p Object, and with some luck a byte anywhere.
+/// Changes up to four fields of \p Object, and sometimes any byte.
 void changeFields(std::string &Object, std::mt19937 &Random);
 
 } // namespace dtlto::test

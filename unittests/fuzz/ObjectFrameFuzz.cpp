@@ -30,7 +30,7 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   StringRef Framed(reinterpret_cast<const char *>(Data), Size);
-  // A frame of these bytes is read; with one bit changed, it isn't.
+  // A frame of these bytes is accepted, but not with one bit changed.
   std::string Good = frame(Framed);
   Expected<StringRef> Same = readFrame(Good, {});
   if (!Same || *Same != Framed)
@@ -45,7 +45,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
       abort();
     return 0;
   }
-  // There is one frame for each result of a job.
+  // A result of a job has only one frame.
   if (frame(*Result) != Framed)
     abort();
   return 0;

@@ -1,12 +1,12 @@
-//===- PluginCheckFuzz.cpp - What dtlto-plugin-check reads ----------------===//
+//===- PluginCheckFuzz.cpp - The input of dtlto-plugin-check --------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The input is the lines that the process of a case wrote. They may be
-// anything: a plugin can write to any descriptor.
+// Input: the lines written by the process of a case. They may be anything,
+// because a plugin can write to any descriptor.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,13 +1,13 @@
-//===- ReapiCredentialsFuzz.cpp - Any answer of a credential helper -------===//
+//===- ReapiCredentialsFuzz.cpp - Answers of credential helpers -----------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Input: what a credential helper writes. What is read of it is fit for gRPC,
-// which ends the process otherwise, and reading it as JSON of our own again
-// gives the same.
+// Input: the output of a credential helper. The headers must be valid for gRPC,
+// which ends the process otherwise. They are the same after writing them as
+// JSON and reading it.
 //
 //===----------------------------------------------------------------------===//
 

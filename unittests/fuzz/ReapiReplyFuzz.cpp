@@ -1,12 +1,12 @@
-//===- ReapiReplyFuzz.cpp - Any words of a server of the API --------------===//
+//===- ReapiReplyFuzz.cpp - Replies of a server of the API ----------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Input: a google.rpc.Status as it is sent, which is read as an answer's status
-// and as the details of gRPC's; and a blob's path in a violation.
+// Input: an encoded google.rpc.Status, read as an answer's status, as the
+// details of a gRPC status, and as the path of a blob in a violation.
 //
 //===----------------------------------------------------------------------===//
 

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Input: see GivenSettings.h. A line that begins with `!` is one of the file
-// that config= names, without the `!`.
+// Input: see GivenSettings.h. Lines that begin with `!` go, without the `!`,
+// into the file that config= names.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,8 +39,8 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
           "server=x\ncredential-helper=bazel-helper\ntoken-file=t"};
 }
 
-/// Puts what is for the file into one that only exists in memory. Returns its
-/// path, or an empty string if there is none.
+/// Moves the lines of the file into a file in memory. Returns its path, or an
+/// empty string if there are none.
 static std::string moveToFile(Given &G) {
   static const int File = memfd_create("config", MFD_CLOEXEC);
   static const std::string Path = "/proc/self/fd/" + std::to_string(File);
@@ -49,7 +49,7 @@ static std::string moveToFile(Given &G) {
   for (const std::string &Arg : G.Args)
     if (!Arg.empty() && Arg[0] == '!')
       Text += Arg.substr(1) + "\n";
-    else if (Arg.compare(0, 7, "config=") != 0) // some other file
+    else if (Arg.compare(0, 7, "config=") != 0) // would name another file
       Args.push_back(Arg);
   G.Args = Args;
   if (Text.empty())
@@ -77,9 +77,9 @@ static std::string scheme(const Endpoint &E) {
   return E.Target.compare(0, 5, "unix:") == 0 ? E.Target : E.name();
 }
 
-/// Whether what stands in quotes is how an argument begins: what may be a
-/// secret isn't shown. Dots stand for all before the last `@`, but a scheme,
-/// and for the end of a long text.
+/// Returns whether the quoted text is the beginning of an argument. Possible
+/// secrets aren't shown: dots replace everything between the scheme and the
+/// last `@`, and the end of a long text.
 static bool namesTheBeginning(const Given &G, const std::string &Error) {
   size_t Begin = Error.find('\'') + 1;
   std::string Shown = Error.substr(Begin, Error.find('\'', Begin) - Begin);
@@ -113,13 +113,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   check(S.Jobs >= 1 && S.Jobs <= 4096 && S.Timeout.count() >= 1);
   check(S.CertFile.empty() == S.KeyFile.empty());
 
-  // With a scheme and a port, an address may be longer than one may be.
+  // Here, an address may become too long by its scheme and port.
   for (const Endpoint *E : {&S.Server, &S.Cas, &S.Cache})
     if (scheme(*E).size() > 1024)
       return 0;
 
-  // What was read can be written as arguments, and is then read again as the
-  // same.
+  // Settings can be written as arguments, and are then read as the same.
   Given Again("");
   auto Add = [&](const std::string &Name, const std::string &Value) {
     if (!Value.empty())

@@ -1,4 +1,4 @@
-//===- RecordPackerFuzz.cpp - Any records, written anew -------------------===//
+//===- RecordPackerFuzz.cpp - Any records, packed -------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -69,7 +69,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   while (!C.empty() && In.size() != 2000) {
     unsigned Code = C.below(24);
     std::vector<uint64_t> Ops(C.below(44));
-    // Of any width: each width is another choice of encoding.
+    // Numbers of all widths, because the width determines the encoding.
     for (uint64_t &Op : Ops)
       if (uint8_t Byte = C.take(); Byte < 64)
         Op = Byte;
@@ -85,7 +85,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
       W.EmitRecord(Code, Ops);
     W.ExitBlock();
   }
-  // LLVM reads the same records, also of what was written anew twice.
+  // LLVM reads the same records, also after packing twice.
   Bytes Is = repack(Was);
   check(read(Is) == In);
   check(read(repack(Is)) == In);

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Input: a recording's `jobs` file, for objects of a thousand bytes.
+// Input: the `jobs` file of a recording whose objects have a thousand bytes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,7 +48,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   for (const RecordedJob &J : R.Jobs)
     check(J.Offset <= ObjectsSize && J.Size <= ObjectsSize - J.Offset &&
           J.Digest.size() == 32 && !J.Name.empty());
-  // What was read can be written, and is then read again as the same.
+  // A recording can be written, and is then read as the same.
   std::string Text = writeRecording(R);
   check(parseRecording(Text, ObjectsSize, Again, Error));
   check(writeRecording(Again) == Text);

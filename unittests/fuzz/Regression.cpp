@@ -9,8 +9,8 @@
 //                                    2000 changed inputs, always the same
 //   <target> <file>                  one input
 //   <target> --changed <count> <n> [<corpus folder>]
-//                                    that many changed inputs; another n has
-//                                    others
+//                                    <count> changed inputs, which depend on
+//                                    <n>
 //   <target> --write-seeds <folder>  the seeds as files, for libFuzzer
 //
 //===----------------------------------------------------------------------===//
@@ -26,12 +26,12 @@
 
 using namespace llvm;
 
-/// What runs now, for whoever reads of a crash.
+/// The current input, shown after a crash.
 static std::string Current;
 
 static void run(const std::string &Input, const Twine &Name) {
   Current = Name.str();
-  // In memory of its own: a read past the end is seen by sanitizers.
+  // The copy lets sanitizers detect a read past the end.
   std::vector<uint8_t> Copy(Input.begin(), Input.end());
   LLVMFuzzerTestOneInput(Copy.data(), Copy.size());
 }
@@ -57,7 +57,7 @@ static std::string change(const std::vector<std::string> &Inputs,
       if (!Text.empty())
         Text[At] = char(Random());
       break;
-    case 2: { // a number that is an edge
+    case 2: { // an extreme number
       const uint32_t Edges[] = {0,          1,          0x7f,       0x80,
                                 0xff,       0x7fff,     0xffff,     0x7fffffff,
                                 0x80000000, 0xffffffff, 0xfffffffe, 0x10000};
@@ -66,16 +66,16 @@ static std::string change(const std::vector<std::string> &Inputs,
         Text[At + I] = char(Edge >> 8 * I);
       break;
     }
-    case 3: // less
+    case 3: // erase
       Text.erase(At, 1 + below(16));
       break;
-    case 4: // shorter
+    case 4: // truncate
       Text.resize(At);
       break;
-    case 5: // more
+    case 5: // insert
       Text.insert(At, 1 + below(16), char(Random()));
       break;
-    case 6: { // the end of another
+    case 6: { // append the end of another input
       const std::string &Other = Inputs[below(Inputs.size())];
       Text.resize(At);
       Text += Other.substr(below(Other.size()));

@@ -1,12 +1,12 @@
-//===- ReportFuzz.cpp - A report of any names and messages ----------------===//
+//===- ReportFuzz.cpp - Reports with any names and messages ---------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Input: choices of texts, and of a link's record. The page's own code shows
-// it; test/report has that in a browser.
+// Input: choices of texts and of a link's timeline. The scripts of the page are
+// tested in a browser by test/report.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +26,7 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
   std::vector<std::string> Seeds = {
       "\x0e</script><b>x.\5<!--x", "\7\xff\xc3\\\"\n\t\x1f\xc]]> <script>",
       "\x30\\u003c/script><SCRIPT\t<!-- --> &lt; \\\\\xe2\x80\xa8"};
-  // Records of many jobs and attempts.
+  // Timelines with many jobs and attempts.
   std::mt19937 Random(1);
   for (size_t Size : {100, 200, 300, 400}) {
     std::string Seed(Size, '\0');
@@ -39,13 +39,13 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
 
 static std::string text(Choices &C) { return C.text(48); }
 
-/// A number, often a small one, of which all widths have the same chance.
+/// Returns a number: often a small one, otherwise one of any width.
 static uint64_t number(Choices &C) {
   uint64_t N = C.take();
   return N < 200 ? N : ~uint64_t(0) >> (255 - N);
 }
 
-/// A time that isn't before \p Clock, which it moves; now and then none.
+/// Advances \p Clock and returns it, or sometimes returns NoTime.
 static double later(Choices &C, double &Clock) {
   unsigned T = C.take();
   return T == 255 ? NoTime : Clock += T / 200.0;
@@ -59,7 +59,7 @@ static AttemptRecord attempt(Choices &C, double &Clock) {
   A.Id = C.take();
   A.Offered = later(C, Clock);
   A.Accepted = later(C, Clock);
-  // A plugin tells of states in whatever order it likes.
+  // A plugin may report states in any order.
   double *States[] = {&A.Sending, &A.Running, &A.Receiving};
   std::rotate(States, States + C.below(3), States + 3);
   for (double *State : States)
@@ -71,7 +71,7 @@ static AttemptRecord attempt(Choices &C, double &Clock) {
   return A;
 }
 
-/// The times of a job are in order, those of its attempts beside each other.
+/// The times of a job are in order. Its attempts may overlap.
 static JobRecord job(Choices &C) {
   JobRecord J;
   J.Name = text(C);
@@ -130,7 +130,7 @@ static Timeline record(Choices &C, const PluginNumber &Told) {
 
 static void checkSummary(const Timeline &T, LaneRule Rule) {
   Summary S = summarize(T, Rule);
-  // Without gaps, and only the thin link is before the first job.
+  // Waits have no gaps, and only the thin link comes before time 0.
   double Last = -T.thinLink();
   for (const WaitSummary &W : S.Waits) {
     check(W.Begin == Last && W.Begin < W.End);
@@ -164,7 +164,7 @@ static void checkSpans(const AttemptRecord &A) {
   check(All.empty() || All.back().End == A.Done);
 }
 
-/// The data of a report, which has the names as they are.
+/// Returns the data of a report, and checks that names are unchanged.
 static json::Value checkJSON(const Timeline &T, const ReportFacts &Facts) {
   std::string Text;
   raw_string_ostream OS(Text);
@@ -191,8 +191,8 @@ static std::string page(const Timeline &T, const ReportFacts &Facts) {
   return OS.str();
 }
 
-/// Whatever the texts are, the page has its own markup and no other: around the
-/// data it is always the same, and there is none in the data.
+/// Checks that texts can't add markup: the page around the data is always the
+/// same, and the data has no markup.
 static void checkPage(const Timeline &T, const ReportFacts &Facts,
                       const json::Value &Report) {
   static const std::string Plain = page(Timeline({}, {}, 0, 2), {});

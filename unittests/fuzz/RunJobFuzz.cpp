@@ -1,12 +1,11 @@
-//===- RunJobFuzz.cpp - Paths, versions and words of any bytes ------------===//
+//===- RunJobFuzz.cpp - Paths, versions and messages of any bytes ---------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Input: a path of a job, what a program answers to --version, and what it
-// writes.
+// Input: a job's path, a program's answer to --version, and a program's output.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +32,7 @@ static void check(bool Condition) {
     abort();
 }
 
-/// What a program wrote, in blocks of \p BlockSize bytes, in \p Room bytes.
+/// Returns what \p Room bytes keep of \p All, which arrives in blocks.
 static std::string heard(const std::string &All, size_t BlockSize,
                          size_t Room) {
   std::vector<char> Kept(Room);
@@ -46,8 +45,8 @@ static std::string heard(const std::string &All, size_t BlockSize,
   return Kept.data();
 }
 
-/// All is there if it fits. Else it is the beginning, and how much more there
-/// was.
+/// Checks that all is kept if it fits; otherwise the beginning, and a note of
+/// how many bytes are missing.
 static void checkWords(std::string All, size_t BlockSize, size_t Room) {
   std::string Shown = heard(All, BlockSize, Room);
   std::replace(All.begin(), All.end(), '\0', ' ');
@@ -63,8 +62,8 @@ static void checkWords(std::string All, size_t BlockSize, size_t Room) {
         "\n[and " + std::to_string(All.size() - Note) + " more bytes]");
 }
 
-/// An error names the program, and has the first line that it wrote, as far as
-/// there is room.
+/// Checks that an error names the program and has the first line of its output,
+/// as far as they fit.
 static void checkBlame(const std::string &Words, const std::string &Program,
                        size_t Room) {
   std::vector<char> Text(Room);
@@ -79,18 +78,18 @@ static void checkBlame(const std::string &Words, const std::string &Program,
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
-  // Ends where it ends as a string of C, to be read no further.
+  // The text ends at a NUL.
   std::string Text(reinterpret_cast<const char *>(Data), Size);
   Text.resize(strlen(Text.c_str()));
 
-  // A clean path is one way, and the only one, to a place in the folder.
+  // A clean path is the only spelling of a place in the folder.
   std::filesystem::path Path(Text);
   bool Clean = !Text.empty() && Path.is_relative() && Path.has_filename() &&
                Path.lexically_normal() == Path && *Path.begin() != ".." &&
                Text != "." && Text.find("//") == std::string::npos;
   check(dtlto_run_is_clean_path(Text.c_str()) == Clean);
 
-  // The version stands there as it is, and ends there.
+  // The text contains the exact version, which ends there.
   size_t At = Text.find("clang version 19.1.7");
   bool Is = dtlto_run_is_version(Text.c_str(), "19.1.7");
   check(!Is || At != std::string::npos);
@@ -100,7 +99,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   std::string More = Text + "\nclang version 19.1.7\n";
   check(dtlto_run_is_version(More.c_str(), "19.1.7"));
 
-  // The note on what was dropped needs some room; each user has more.
+  // The note needs some room. All callers have more.
   size_t First = Size ? Data[0] : 0, Last = Size ? Data[Size - 1] : 0;
   checkWords({reinterpret_cast<const char *>(Data), Size}, 1 + Last % 16,
              42 + First % 64);

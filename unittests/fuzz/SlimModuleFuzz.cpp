@@ -1,12 +1,12 @@
-//===- SlimModuleFuzz.cpp - What importers read of a slim module ----------===//
+//===- SlimModuleFuzz.cpp - Importers and slim modules --------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Input: which functions and variables are imported, in two bytes, and choices
-// of what is in the module.
+// Input: the imported functions and variables, in two bytes, and choices of the
+// module's contents.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,8 +41,8 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
 
 namespace {
 
-/// A module's text, each part by choice. What is chosen is right: LLVM's own
-/// reader ends the process over bitcode that isn't.
+/// Creates the text of a module from choices. All choices are valid IR, because
+/// LLVM's reader ends the process on invalid bitcode.
 class Text {
 public:
   explicit Text(Choices &C)
@@ -85,7 +85,7 @@ private:
     OS << All[C.below(std::size(All))];
   }
 
-  /// A constant of type ptr.
+  /// Writes a constant of type ptr.
   void pointer(raw_ostream &OS) {
     unsigned Kind = C.below(5), N = C.take();
     if (Kind == 0)
@@ -198,14 +198,14 @@ private:
       OS << "store [2 x i64] [i64 " << unsigned(C.take()) << ", i64 7], ptr %p";
       break;
     case 8:
-      // Alias scopes: arguments of a call that aren't debug info.
+      // Alias scopes are metadata arguments that aren't debug info.
       OS << "call void @llvm.experimental.noalias.scope.decl(metadata !"
          << 90 + C.below(2) << ")";
       break;
     }
   }
 
-  /// Where an instruction of function \p I is from.
+  /// Returns a location in function \p I.
   std::string location(unsigned I) {
     std::string Own = "scope: !" + std::to_string(200 + I) + ")";
     if (C.below(3))
@@ -232,10 +232,11 @@ private:
     }
   }
 
-  /// A type of debug info, as an operand.
+  /// Returns a debug info type as an operand.
   std::string type() { return "!" + std::to_string(300 + C.below(NumTypes)); }
-  /// One before type \p I, for types without names: of two rings of such, which
-  /// no compiler makes, LLVM's parser of text releases a node twice.
+  /// Returns a type before type \p I. Used for unnamed types: with two cycles
+  /// of these, which no compiler makes, LLVM's parser of text releases a node
+  /// twice.
   std::string typeBefore(unsigned I) {
     return "!" + std::to_string(300 + C.below(I));
   }
@@ -356,11 +357,11 @@ private:
 
 } // namespace
 
-/// A module into which LLVM's importer has moved what \p Imported names, of
-/// \p Bitcode, in the steps of FunctionImporter::importFunctions().
+/// Imports \p Imported from \p Bitcode into an empty module, in the steps of
+/// FunctionImporter::importFunctions(). Returns the module as text.
 static std::string imported(const Bytes &Bitcode, const GUIDSet &Imported) {
   LLVMContext Context;
-  Context.enableDebugTypeODRUniquing(); // as a backend compile does
+  Context.enableDebugTypeODRUniquing(); // as in a backend compile
   Module Into("into", Context);
   std::unique_ptr<Module> From =
       must(getLazyBitcodeModule(MemoryBufferRef(ref(Bitcode), "from"), Context,
@@ -379,7 +380,7 @@ static std::string imported(const Bytes &Bitcode, const GUIDSet &Imported) {
       add(F);
   for (GlobalVariable &V : From->globals())
     add(V);
-  // What is local becomes known to others before it is imported or referred to.
+  // Local values are promoted before they are imported or referred to.
   for (GlobalValue &GV : From->global_values())
     if (GV.hasLocalLinkage()) {
       GV.setLinkage(GlobalValue::ExternalLinkage);
@@ -397,7 +398,7 @@ static std::string imported(const Bytes &Bitcode, const GUIDSet &Imported) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   Choices C(Data, Size);
-  // First, so that it isn't at the end of long inputs.
+  // Taken first, because at the end of the input all choices are 0.
   uint8_t Which = C.take(), Others = C.take();
   Bytes Whole = thinBitcode(Text(C).make());
   BitcodeModule Module =
@@ -423,7 +424,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   const SmallVector<char, 0> &Slim = Made->Bytes;
   check(ref(must(slimModule(Module, Imported)).Bytes) == ref(Slim));
   check(Made->MayHaveAssembly || !assemblyMayReadFiles(ref(Slim)));
-  // It is a module of ThinLTO that every reader reads.
+  // The slim module is a ThinLTO module that every reader accepts.
   must(lto::findThinLTOModule(MemoryBufferRef(ref(Slim), "slim")));
   {
     LLVMContext Context;
@@ -431,13 +432,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
         must(parseBitcodeFile(MemoryBufferRef(ref(Slim), "slim"), Context));
     check(!verifyModule(*M, &errs()));
   }
-  // An importer makes the same of both.
+  // An importer gets the same from both modules.
   std::string Want = imported(Whole, Imported), Have = imported(Slim, Imported);
   if (Want != Have) {
     errs() << "of the whole module:\n" << Want << "of the slim one:\n" << Have;
     abort();
   }
-  // What is slim can be made slim, and stays as it is.
+  // Slimming again may fail, but doesn't change what is imported.
   BitcodeModule Again =
       must(lto::findThinLTOModule(MemoryBufferRef(ref(Slim), "slim")));
   if (Expected<SlimBitcode> Twice = slimModule(Again, Imported))

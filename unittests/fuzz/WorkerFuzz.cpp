@@ -1,14 +1,14 @@
-//===- WorkerFuzz.cpp - A worker with any body in a valid container -------===//
+//===- WorkerFuzz.cpp - Jobs of any bytes in a worker ---------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Input: a byte that says how to read what follows.
+// Input: a byte that says how to read the rest.
 //
-//   0   the stream of a bundle, as it is: any change is seen by a digest
-//   1   choices of what is wrong in a bundle whose digests are right
+//   0   the stream of a bundle, as it is: a digest detects any change
+//   1   choices of changes to a bundle whose digests are right
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,14 +24,14 @@ using namespace llvm;
 using namespace dtlto;
 using namespace dtlto::test;
 
-/// A job of a link of three modules, and what comes of it.
+/// A job of a link of three modules, and its object.
 struct Original {
   std::string Stream;
   Bundle B;
   Bytes Object;
 };
 
-/// The first imports of the second.
+/// Returns the jobs. The first module imports from the second.
 static std::vector<Original> makeOriginals() {
   std::vector<Original> Jobs;
   TestLink TheLink;
@@ -76,8 +76,8 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
   return Seeds;
 }
 
-/// A stream whose bytes are no bundle's: what is accepted has the digest of one
-/// of the jobs, and is that job.
+/// Reads any stream. An accepted stream must have the digest of one of the
+/// jobs, and must be that job.
 static void readAny(StringRef Stream) {
   Expected<Bundle> B = readBundle(Stream, LLVM_VERSION_STRING);
   if (!B) {
@@ -92,7 +92,7 @@ static void readAny(StringRef Stream) {
   abort();
 }
 
-/// Whether \p Why says what of \p B is wrong.
+/// Returns whether \p Why names the part of \p B that is wrong.
 static bool namesPart(StringRef Why, const Bundle &B) {
   for (const Bundle::Input &In : B.Inputs)
     if (Why.contains(In.Path))
@@ -107,8 +107,8 @@ static void runAny(Choices C) {
   const Original &O = Jobs[C.below(Jobs.size())];
   std::vector<BundleJob::File> Files = BundleJob::filesOf(O.B);
   std::string Config = O.B.Config;
-  // Files as others have them, whole: LLVM's reader ends the process over some
-  // that are damaged, in any linker and compiler.
+  // Other valid files, because LLVM's reader ends the process on some damaged
+  // ones, in any linker and compiler.
   auto anyBytes = [&]() -> std::string {
     unsigned Kind = C.below(6);
     if (Kind == 0)
@@ -157,8 +157,8 @@ static void runAny(Choices C) {
     return;
   }
   Bundle B = must(readBundle(ref(*Stream), LLVM_VERSION_STRING));
-  // With another configuration that can be read, LLVM does what that says,
-  // which may be that there is no such target: only what can't be is tried.
+  // Don't run jobs with another valid configuration: LLVM may end the process,
+  // for example if there is no such target.
   if (Config != O.B.Config) {
     if (Expected<ReadConfig> Read = readConfig(Config))
       return;
@@ -176,7 +176,7 @@ static void runAny(Choices C) {
     return;
   }
   check(Config == O.B.Config && R->Produced);
-  // The same job has the same object.
+  // The same job leads to the same object.
   if (B.Id == O.B.Id)
     check(ref(R->Object) == ref(O.Object));
 }

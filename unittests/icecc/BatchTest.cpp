@@ -1,4 +1,4 @@
-//===- BatchTest.cpp - How many jobs make one trip, and what it brings ----===//
+//===- BatchTest.cpp - The size of batches, and their results -------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -30,14 +30,14 @@ TEST(BatchTest, TwoJobsTryIt) {
 
 TEST(BatchTest, ThreeQuartersOfATripAreWork) {
   Pace P;
-  // 0.1 s lost; 0.01 s for a cost of 10.
+  // A trip loses 0.1 s. A job with a cost of 10 takes 0.01 s.
   P.learn(0.12, 0.02, 20);
   EXPECT_EQ(Pace::MaxJobs, P.jobs(10));
   EXPECT_EQ(3u, P.jobs(100));
   EXPECT_TRUE(P.mayAdd(1, 299, 1));
   EXPECT_FALSE(P.mayAdd(1, 300, 1));
   EXPECT_EQ(1u, P.jobs(200));
-  // More was lost for once.
+  // A single trip that lost more doesn't change the pace.
   P.learn(0.52, 0.02, 20);
   EXPECT_EQ(3u, P.jobs(100));
 }
@@ -45,7 +45,7 @@ TEST(BatchTest, ThreeQuartersOfATripAreWork) {
 TEST(BatchTest, JobsDoNotWaitLongForEachOther) {
   Pace P;
   P.learn(1.02, 0.02, 20);
-  EXPECT_EQ(4u, P.jobs(100)); // 0.4 s
+  EXPECT_EQ(4u, P.jobs(100)); // 0.4 s of work
   EXPECT_FALSE(P.mayAdd(1, 300, 101));
 }
 

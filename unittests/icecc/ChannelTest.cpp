@@ -1,4 +1,4 @@
-//===- ChannelTest.cpp - What a channel says of the other side ------------===//
+//===- ChannelTest.cpp - Errors and limits of channels --------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,7 +20,7 @@
 using namespace dtlto::icecc;
 using dtlto::test::MaxWait;
 
-/// What is wrong when \p M comes instead of an answer.
+/// Returns the error if \p M comes instead of an answer.
 static std::string errorAfter(const Msg &M) {
   int Fds[2];
   EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, Fds), 0);
@@ -47,7 +47,7 @@ TEST(ChannelTest, TextsInsteadOfAnswers) {
 }
 
 namespace {
-/// All descriptors that this process may have, while it lives.
+/// Holds all file descriptors that this process may open.
 class AllDescriptors {
 public:
   AllDescriptors() {
@@ -64,7 +64,7 @@ public:
       ::close(Fd);
     ::setrlimit(RLIMIT_NOFILE, &Old);
   }
-  /// There is one more from now on.
+  /// Makes one descriptor available.
   void leaveOne() {
     ::close(Fds.back());
     Fds.pop_back();

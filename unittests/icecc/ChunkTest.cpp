@@ -1,12 +1,11 @@
-//===- ChunkTest.cpp - A piece of a file, compressed once -----------------===//
+//===- ChunkTest.cpp - Chunks that are compressed once --------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Both ends are libicecc's channels. What a protocol is for: before 40, chunks
-// are LZO.
+// Both ends are libicecc's channels. Before protocol 40, chunks are always LZO.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,7 +31,7 @@ protected:
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, Fds), 0);
     Line L;
     sockaddr Nobody = {AF_UNIX, {}};
-    // They tell each other their versions.
+    // Both ends have to exchange their versions.
     std::thread Other([&] {
       L.Far.reset(Service::createChannel(Fds[1], &Nobody, sizeof(Nobody)));
     });
@@ -42,7 +41,7 @@ protected:
     return L;
   }
 
-  /// What arrives of \p M.
+  /// Returns what the far end receives of \p M.
   static std::string through(Line &L, const Msg &M) {
     bool Sent = false;
     std::thread Other([&] { Sent = L.Near->send_msg(M); });
@@ -55,7 +54,7 @@ protected:
     return {reinterpret_cast<char *>(Chunk.buffer), Chunk.len};
   }
 
-  /// Half noise, half not.
+  /// Returns bytes, half of which are incompressible.
   static std::string bytes(size_t Size) {
     std::string Bytes(Size, 'x');
     std::minstd_rand Random(1);
@@ -76,7 +75,7 @@ TEST_P(ChunkTest, TheSameEachTime) {
       EXPECT_EQ(through(First, Chunk), Bytes);
       EXPECT_EQ(through(Second, Chunk), Bytes);
     }
-    // And others still pass.
+    // Other messages still pass.
     EXPECT_EQ(through(First,
                       FileChunkMsg(reinterpret_cast<unsigned char *>(&Bytes[0]),
                                    Bytes.size())),
@@ -89,7 +88,7 @@ TEST_P(ChunkTest, CompressedOnce) {
   std::string Bytes = bytes(5000), Before = Bytes;
   KeptChunk Chunk(Bytes.data(), Bytes.size(), Kept);
   EXPECT_EQ(through(L, Chunk), Before);
-  Bytes[0] ^= 1; // nobody looks there any more
+  Bytes[0] ^= 1; // the bytes aren't read again
   EXPECT_EQ(through(L, Chunk), Before);
 }
 

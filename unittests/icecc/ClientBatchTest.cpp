@@ -1,12 +1,12 @@
-//===- ClientBatchTest.cpp - Small jobs that make one trip ----------------===//
+//===- ClientBatchTest.cpp - Batches of small jobs ------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The mock's node says that a job takes a microsecond, so batches are large. It
-// has as many slots as there are requests.
+// The mock's node reports that a job takes a microsecond, so batches are large.
+// The node has as many slots as there are requests.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,12 +19,12 @@ namespace {
 
 class ClientBatchTest : public ClientLinkTest {
 protected:
-  /// Submits \p N jobs, from other threads' point of view at once.
+  /// Submits \p N jobs faster than the plugin's threads can take them.
   void submitAll(unsigned N) {
     for (unsigned I = 0; I != N; ++I)
       Ids.push_back(submit("bundle " + std::to_string(I)));
   }
-  /// Each job has its own object, and nothing was compiled by the linker.
+  /// Waits for all jobs, and expects that a node made the right object.
   void waitForAll() {
     for (size_t I = 0; I != Ids.size(); ++I) {
       Done D = wait(Ids[I]);
@@ -58,8 +58,8 @@ TEST_F(ClientBatchTest, SmallJobsGoTogether) {
 
 TEST_F(ClientBatchTest, JobsThatWaitForTheWindowGoAlone) {
   ASSERT_EQ(DTLTO_OK, open());
-  EXPECT_EQ(DTLTO_OK, compile().Status); // how short they are is known
-  submitAll(5); // as many requests as there may be at a time with one slot
+  EXPECT_EQ(DTLTO_OK, compile().Status); // teaches the speed
+  submitAll(5);                          // the limit with one slot
   waitForAll();
   EXPECT_EQ(0u, closed().Batches);
 }
@@ -72,7 +72,7 @@ TEST_F(ClientBatchTest, BatchesThatFailAreDoneJobByJob) {
   submitAll(300);
   waitForAll();
   MockCluster::Seen S = closed();
-  // Three at least, and those that were under way.
+  // At least three, plus those that were running.
   EXPECT_LE(3u, S.Batches);
   EXPECT_TRUE(logged(DTLTO_LOG_DEBUG,
                      ": a batch of 2: error: no registers left; asking again"));
@@ -95,7 +95,7 @@ TEST_F(ClientBatchTest, CancelOneOfABatch) {
   ASSERT_EQ(DTLTO_OK, open({"jobs=3"}));
   while (Cluster->seen().Batches == 0)
     submitAll(1);
-  // Whichever are in the batch: with all, it ends.
+  // Cancel all jobs, which includes those of the batch.
   submitAll(1);
   for (uint64_t Id : Ids)
     cancel(Id);

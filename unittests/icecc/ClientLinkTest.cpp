@@ -1,4 +1,4 @@
-//===- ClientLinkTest.cpp - A linker with a cluster inside of a test ------===//
+//===- ClientLinkTest.cpp - A linker and a cluster in a test --------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -26,9 +26,9 @@ void ClientLinkTest::SetUp() {
     unsetenv(Variable);
   setenv("ICECC_TEST_SOCKET", Cluster->socket().c_str(), 1);
   setenv("ICECC_TEST_REMOTEBUILD", "1", 1);
-  setenv("ICECC_SCHEDULER", "127.0.0.1:1", 1); // nobody
+  setenv("ICECC_SCHEDULER", "127.0.0.1:1", 1); // nothing listens there
   setenv("XDG_CACHE_HOME", Folder.c_str(), 1);
-  // Nothing here runs it.
+  // The mock's nodes don't run the worker.
   std::string Worker = Folder + "/worker.tar.gz";
   std::ofstream(Worker) << "the environment";
   setenv("DTLTO_ICECC_VERSION", Worker.c_str(), 1);
@@ -139,7 +139,7 @@ dtlto_buffer ClientLinkTest::copy(const std::string &Text) {
 void ClientLinkTest::TearDown() {
   close();
   dtlto::TheNetworkLimits = {};
-  // All that was asked for is released.
+  // The plugin must have closed all connections.
   EXPECT_TRUE(Cluster->waitForClosed());
   Cluster.reset();
   fs::remove_all(Folder);
@@ -235,7 +235,7 @@ bool ClientLinkTest::logged(uint32_t Level, const std::string &Text) {
   return false;
 }
 
-/// What is logged when a job has ended, before close() makes it needless.
+/// Waits for a message that may come after the end of the last job.
 bool ClientLinkTest::waitForLog(uint32_t Level, const std::string &Text) {
   for (int I = 0; I != 3000; ++I) {
     if (logged(Level, Text))

@@ -1,5 +1,4 @@
-//===- ClientLinkTest.h - A linker with a cluster inside of a test -*- C++
-//-*-===//
+//===- ClientLinkTest.h - A linker and a cluster in a test ------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -30,17 +29,17 @@ protected:
   void TearDown() override;
 
   int32_t open(std::vector<const char *> Args = {});
-  /// True: accepted.
+  /// Returns whether the job was accepted.
   bool tryToSubmit(const std::string &Bundle, const std::string &Name = "");
-  /// Without a \p Name, it has one of its own.
+  /// Submits a job until it is accepted. The default \p Name is unique.
   uint64_t submit(const std::string &Bundle, const std::string &Name = "");
   Done wait(uint64_t Id);
   void cancel(uint64_t Id) { dtlto_plugin_entry.cancel(Session, Id); }
   void close();
   dtlto_load load();
-  /// Until the next load_changed().
+  /// Waits for the next load_changed().
   bool waitForRoom();
-  /// The end of one job.
+  /// Submits a job, and waits for its end.
   Done compile(const std::string &Bundle = "the bundle",
                const std::string &Name = "") {
     return wait(submit(Bundle, Name));
@@ -52,7 +51,7 @@ protected:
   std::string Folder;
   std::unique_ptr<MockCluster> Cluster;
   bool OffersCodegen = true, OffersBundles = true, BundlesFail = false;
-  /// What bundles consist of; empty: of one part, the job's own text.
+  /// The parts of bundles. If empty, a bundle has one part, the job's own text.
   struct Part {
     std::string Bytes;
     const dtlto_input *Input;
@@ -72,10 +71,10 @@ private:
   dtlto_local_codegen Codegen = {};
   dtlto_bundle Bundler = {};
   std::vector<dtlto_bundle_span> Spans;
-  unsigned NumBundles = 0; // that aren't released
-  std::mutex Mutex;        // guards the rest
+  unsigned NumBundles = 0; // not released yet
+  std::mutex Mutex;        // guards the members below
   std::condition_variable Changed;
-  std::map<uint64_t, dtlto_job> Jobs; // the test's thread
+  std::map<uint64_t, dtlto_job> Jobs; // used by the test's thread only
   std::map<uint64_t, std::string> Bundles;
   std::map<uint64_t, std::string> Names;
   std::map<uint64_t, Done> Results;

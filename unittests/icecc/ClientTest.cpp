@@ -1,12 +1,12 @@
-//===- ClientTest.cpp - Jobs through a cluster that goes wrong ------------===//
+//===- ClientTest.cpp - Jobs through a cluster that fails -----------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The plugin as the linker has it, with a local daemon and a node of the test's
-// own. What stock daemons do is for test/icecc.
+// Tests the plugin's entry as the linker uses it, with a mock of the local
+// daemon and a node. Stock daemons are tested in test/icecc.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +31,7 @@ namespace fs = std::filesystem;
 using ClientTest = ClientLinkTest;
 
 //===----------------------------------------------------------------------===//
-// All is well
+// Success
 //===----------------------------------------------------------------------===//
 
 TEST_F(ClientTest, OneJob) {
@@ -89,7 +89,7 @@ TEST_F(ClientTest, ImportsAreSentApartAndKept) {
   ASSERT_EQ(DTLTO_OK, open());
   EXPECT_TRUE(compile().Object == All);
   EXPECT_EQ(Chunks, Cluster->seen().Chunks);
-  // Nobody looks at the large imports any more, and at all else again.
+  // Large imports aren't read again, but everything else is.
   for (Part &P : Parts)
     P.Bytes[0] ^= 1;
   std::string Again;
@@ -113,7 +113,7 @@ TEST_F(ClientTest, ManyJobsAndOneEnvironment) {
   MockCluster::Seen S = Cluster->seen();
   EXPECT_EQ(1u, S.Environments);
   EXPECT_EQ(S.Jobs, S.Ends);
-  // Small jobs wait in line, for those whose results are on their way to us.
+  // A few jobs wait, to replace those whose results are being received.
   EXPECT_LE(MostAccepted, 20u + 5u);
 }
 
@@ -131,7 +131,7 @@ TEST_F(ClientTest, RequestsAreFew) {
   while (N != 100 && tryToSubmit("x"))
     ++N;
   EXPECT_GE(N, 2u);
-  EXPECT_LE(N, 10u); // nothing is known of any slot
+  EXPECT_LE(N, 10u); // the number of slots is unknown
 }
 
 TEST_F(ClientTest, FewWaitForANode) {
@@ -157,7 +157,7 @@ TEST_F(ClientTest, LoadIsWhatTheSchedulerTells) {
   setenv("ICECC_SCHEDULER",
          ("127.0.0.1:" + std::to_string(Scheduler.port())).c_str(), 1);
   ASSERT_EQ(DTLTO_OK, open());
-  // load_changed() comes without a job that was refused.
+  // load_changed() is called even if no job was refused.
   while (load().workers != 3)
     ASSERT_TRUE(waitForRoom());
   EXPECT_EQ(15u, load().slots);
@@ -200,7 +200,7 @@ TEST_F(ClientTest, BuildItYourselfWithoutCodegen) {
 }
 
 //===----------------------------------------------------------------------===//
-// Nodes that go wrong
+// Nodes that fail
 //===----------------------------------------------------------------------===//
 
 TEST_F(ClientTest, AnotherTry) {
@@ -238,7 +238,7 @@ TEST_F(ClientTest, ThreeTries) {
     EXPECT_NE(std::string::npos, D.Message.find(Text)) << D.Message;
     EXPECT_EQ("", D.Object);
     EXPECT_EQ(Jobs += 3, Cluster->seen().Jobs);
-    // Not all are wrong.
+    // A node may still be used after such a job.
     EXPECT_EQ(DTLTO_OK, compile().Status);
     ++Jobs;
   }
@@ -263,7 +263,7 @@ TEST_F(ClientTest, SilentNode) {
   Done First = compile("the bundle", "slow.o");
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, First.Status);
   EXPECT_NE(std::string::npos, First.Message.find("within the time limit"));
-  // The linker tries once more, and is told the same without a node.
+  // The plugin fails the linker's retry with the same message, at once.
   Done Second = compile("the bundle", "slow.o");
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, Second.Status);
   EXPECT_EQ(First.Message, Second.Message);
@@ -272,7 +272,7 @@ TEST_F(ClientTest, SilentNode) {
   EXPECT_EQ("the bundle", compile("the bundle", "other.o").Object);
 }
 
-/// Bytes that can't be compressed, more than sockets hold.
+/// Returns incompressible bytes, more than sockets can buffer.
 static std::string large() {
   std::string Bytes(30000000, 'x');
   uint32_t Random = 1;
@@ -281,7 +281,7 @@ static std::string large() {
   return Bytes;
 }
 
-/// Each byte is a sign of life, and none is the last.
+/// Each byte is a sign of life, but the transfer never ends.
 TEST_F(ClientTest, SlowTransfers) {
   Cluster->HasEnvironment = true;
   dtlto::TheNetworkLimits.Pause = std::chrono::milliseconds(300);
@@ -300,7 +300,7 @@ TEST_F(ClientTest, SlowTransfers) {
     EXPECT_NE(std::string::npos, D.Message.find(": " + Text)) << D.Message;
     EXPECT_NE(std::string::npos, D.Message.find(Tail)) << D.Message;
   }
-  // Once each: what takes too long is given back.
+  // One try each: slow transfers aren't retried.
   EXPECT_EQ(3u, Cluster->seen().Jobs);
 }
 
@@ -317,7 +317,7 @@ TEST_F(ClientTest, SlowTransferOfTheEnvironment) {
   EXPECT_EQ(0u, Cluster->seen().Jobs);
 }
 
-/// Its daemon waits for the first piece, and does nothing else.
+/// The node's daemon blocks until the first piece arrives, so it must be small.
 TEST_F(ClientTest, AnEnvironmentBeginsWithLittle) {
   std::ofstream(Folder + "/worker.tar.gz") << large();
   ASSERT_EQ(DTLTO_OK, open());
@@ -327,7 +327,7 @@ TEST_F(ClientTest, AnEnvironmentBeginsWithLittle) {
   EXPECT_EQ(1024u, S.EnvironmentHead);
 }
 
-/// The system watches the machines of nodes, whatever libicecc thinks of it.
+/// Connections to nodes detect dead machines by our limits.
 TEST_F(ClientTest, ConnectionsAreWatched) {
   ASSERT_EQ(DTLTO_OK, open());
   Cluster->expect({Behaviour::Silent});
@@ -362,16 +362,16 @@ TEST_F(ClientTest, NodeThatIsCutOffIsNoSlowNode) {
   EXPECT_EQ("a", compile("a", "module.o").Object);
 }
 
-// A node that can't be connected to is tried twice, and then costs no more than
+// A node that can't be reached is tried twice. After that, its grants cost only
 // another request.
 TEST_F(ClientTest, NodeThatCannotBeReached) {
   ASSERT_EQ(DTLTO_OK, open());
   EXPECT_EQ(DTLTO_OK, compile().Status);
   Cluster->setNumDead(2);
-  EXPECT_EQ(DTLTO_OK, compile().Status); // its third try
+  EXPECT_EQ(DTLTO_OK, compile().Status); // succeeds at the third try
   EXPECT_TRUE(logged(DTLTO_LOG_WARNING,
                      "node 127.0.0.1:1 cannot be reached from this machine"));
-  // More grants than a job has tries.
+  // More grants of the dead node than a job has tries.
   Cluster->setNumDead(5);
   Done D = compile();
   EXPECT_EQ(DTLTO_OK, D.Status) << D.Message;
@@ -381,7 +381,7 @@ TEST_F(ClientTest, NodeThatCannotBeReached) {
   EXPECT_EQ(1u, numLogged(DTLTO_LOG_WARNING));
 }
 
-// The only node is never left out.
+// The only node is always used.
 TEST_F(ClientTest, OnlyNodeThatCannotBeReached) {
   ASSERT_EQ(DTLTO_OK, open());
   Cluster->setNumDead(3);
@@ -390,7 +390,7 @@ TEST_F(ClientTest, OnlyNodeThatCannotBeReached) {
   EXPECT_EQ(1u, numLogged(DTLTO_LOG_WARNING));
 }
 
-// It is told of at the end if there was no second try.
+// Without a second try, the warning comes at the end.
 TEST_F(ClientTest, NodeThatCouldNotBeReachedOnce) {
   ASSERT_EQ(DTLTO_OK, open());
   Cluster->setNumDead(1);
@@ -400,7 +400,7 @@ TEST_F(ClientTest, NodeThatCouldNotBeReachedOnce) {
   EXPECT_TRUE(logged(DTLTO_LOG_WARNING, "node 127.0.0.1:1 cannot be reached"));
 }
 
-// ICECC=no: as icecc, without a daemon.
+// With ICECC=no, no daemon is needed, as for icecc.
 TEST_F(ClientTest, NothingIsDistributed) {
   setenv("ICECC", "no", 1);
   Cluster->stopDaemon();
@@ -414,7 +414,7 @@ TEST_F(ClientTest, NothingIsDistributed) {
   EXPECT_EQ(0u, numLogged(DTLTO_LOG_NOTE) + numLogged(DTLTO_LOG_WARNING));
 }
 
-// A lack of descriptors that has gone doesn't slow a link down for ever.
+// A temporary lack of descriptors doesn't slow the link down permanently.
 TEST_F(ClientTest, MoreJobsAfterALackOfDescriptors) {
   ASSERT_EQ(DTLTO_OK, open());
   EXPECT_EQ(DTLTO_OK, compile().Status);
@@ -425,7 +425,7 @@ TEST_F(ClientTest, MoreJobsAfterALackOfDescriptors) {
   int32_t Status = compile().Status;
   ASSERT_EQ(0, ::setrlimit(RLIMIT_NOFILE, &Old));
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, Status);
-  // Now one at a time.
+  // At first, one job at a time.
   std::this_thread::sleep_for(std::chrono::milliseconds(1100));
   EXPECT_EQ(DTLTO_OK, compile().Status);
   Cluster->expect({Behaviour::Silent, Behaviour::Silent});
@@ -455,7 +455,7 @@ TEST_F(ClientTest, NodeWhoseErrorsAreRefuted) {
   ASSERT_EQ(DTLTO_OK, open());
   Cluster->expect(
       {Behaviour::CompileError, Behaviour::Good, Behaviour::CompileError});
-  // One may be an accident.
+  // A single wrong result may be an accident.
   for (int32_t Status :
        {DTLTO_ERROR_COMPILER, DTLTO_OK, DTLTO_ERROR_COMPILER}) {
     EXPECT_EQ(0u, numLogged(DTLTO_LOG_WARNING));
@@ -474,7 +474,7 @@ TEST_F(ClientTest, NodeWhoseErrorsAreRefuted) {
 }
 
 //===----------------------------------------------------------------------===//
-// Daemons that go wrong
+// Clusters and daemons that fail
 //===----------------------------------------------------------------------===//
 
 TEST_F(ClientTest, AClusterWithNothingButWrongObjects) {
@@ -495,7 +495,7 @@ TEST_F(ClientTest, AClusterWithNothingButWrongObjects) {
   }
   EXPECT_TRUE(waitForLog(DTLTO_LOG_ERROR, "the last 8 results of all nodes"));
   EXPECT_EQ(1u, numLogged(DTLTO_LOG_WARNING)) << "of the node";
-  EXPECT_LE(Cluster->seen().Jobs, 10u); // and those that were under way
+  EXPECT_LE(Cluster->seen().Jobs, 10u); // plus those that were running
 }
 
 TEST_F(ClientTest, WrongObjectsNowAndThen) {
@@ -540,7 +540,7 @@ TEST_F(ClientTest, NoGrantInTime) {
   Done D = compile();
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
   EXPECT_EQ(NoGrant, D.Message);
-  // Not once for each job that is still to come.
+  // One error for all, instead of one for each later job.
   EXPECT_TRUE(waitForLog(DTLTO_LOG_ERROR, NoGrant));
   close();
 }
@@ -585,7 +585,7 @@ TEST_F(ClientTest, CancelWhileWaiting) {
   ASSERT_TRUE(Cluster->waitForRequests(1));
   cancel(Id);
   EXPECT_EQ(DTLTO_CANCELLED, wait(Id).Status);
-  EXPECT_TRUE(Cluster->waitForClosed()); // with the session still open
+  EXPECT_TRUE(Cluster->waitForClosed()); // while the session is still open
   cancel(Id);
   cancel(1000);
 }
@@ -597,7 +597,7 @@ TEST_F(ClientTest, CancelAtANode) {
     }
     Cluster->expect({B});
     unsigned Before = Cluster->seen().Jobs;
-    // A deaf node stops the sending.
+    // A deaf node blocks the transfer.
     uint64_t Id = submit(large());
     ASSERT_TRUE(Cluster->waitForJobs(Before + 1));
     cancel(Id);
@@ -613,7 +613,7 @@ TEST_F(ClientTest, CloseWithJobs) {
   submit("a");
   submit("b");
   ASSERT_TRUE(Cluster->waitForJobs(2));
-  close(); // checks that all have come to an end
+  close(); // checks that all jobs have ended
 }
 
 TEST_F(ClientTest, CloseAtOnce) {

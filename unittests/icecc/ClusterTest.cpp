@@ -1,4 +1,4 @@
-//===- ClusterTest.cpp - What a scheduler tells us ------------------------===//
+//===- ClusterTest.cpp - A scheduler's reports ----------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -46,7 +46,7 @@ struct ClusterTest : testing::Test {
     return std::make_shared<Cluster>(settings(Scheduler),
                                      std::vector<std::string>{"x86_64"});
   }
-  /// Waits until \p What, which changes of \p C make true.
+  /// Waits until \p What is true. Changes of \p C make it check again.
   template <typename T> bool waitFor(T What) {
     std::unique_lock<std::mutex> Lock(Mutex);
     return Changed.wait_for(Lock, std::chrono::seconds(30), What);
@@ -80,7 +80,7 @@ TEST_F(ClusterTest, Numbers) {
   C->handle(begin(102, 2));
   EXPECT_EQ(9u, C->numbers().Free);
   C->handle(done(101));
-  C->handle(done(999)); // began before we listened
+  C->handle(done(999)); // began before we were connected
   EXPECT_EQ(10u, C->numbers().Free);
 
   C->handle(node(2, "two", 2)); // again, with other numbers
@@ -88,7 +88,7 @@ TEST_F(ClusterTest, Numbers) {
   C->handle(node(2, "two", 0, "State:Offline\n"));
   EXPECT_EQ(1u, C->numbers().Nodes);
   EXPECT_EQ(3u, C->numbers().Free);
-  C->handle(node(2, "two", 2)); // it came back without its jobs
+  C->handle(node(2, "two", 2)); // the node returned without its jobs
   EXPECT_EQ(5u, C->numbers().Free);
 }
 
@@ -98,14 +98,14 @@ TEST_F(ClusterTest, OneNodeHasTooMany) {
   C->handle(node(2, "two", 4));
   for (uint32_t Job : {100, 101, 102})
     C->handle(begin(Job, 1));
-  EXPECT_EQ(4u, C->numbers().Free); // all of the other's
+  EXPECT_EQ(4u, C->numbers().Free); // all of node two
   C->handle(begin(103, 2));
   EXPECT_EQ(3u, C->numbers().Free);
   C->handle(done(100));
   EXPECT_EQ(3u, C->numbers().Free);
   C->handle(done(101));
   EXPECT_EQ(4u, C->numbers().Free);
-  C->handle(node(1, "one", 0)); // iceccd -m 0, and a job is left
+  C->handle(node(1, "one", 0)); // iceccd -m 0, with a job still running
   EXPECT_EQ(3u, C->numbers().Free);
 }
 
@@ -127,7 +127,7 @@ TEST_F(ClusterTest, Names) {
   C->handle(node(1, "one", 4));
   EXPECT_EQ("one", C->nodeName("10.0.0.1", 10245));
   EXPECT_EQ("10.0.0.2:10245", C->nodeName("10.0.0.2", 10245));
-  // Two at one address can't be told apart.
+  // Two nodes with one address can't be distinguished.
   C->handle(node(2, "two", 4, "IP:10.0.0.1\n"));
   EXPECT_EQ("10.0.0.1:10245", C->nodeName("10.0.0.1", 10245));
 }
@@ -140,7 +140,7 @@ TEST_F(ClusterTest, AScheduler) {
       return;
     for (int I = 1; I != 4; ++I)
       Client.send_msg(node(I, "node" + std::to_string(I), I));
-    // Goes away when the test says so.
+    // Hang up when the test allows it.
     std::lock_guard<std::mutex> Lock(Held);
   });
   std::unique_lock<std::mutex> Hold(Held);
@@ -156,7 +156,7 @@ TEST_F(ClusterTest, AScheduler) {
   C->stop();
 }
 
-// Whoever asks for the status hears at once why there is none.
+// A request for the status gets the reason at once.
 TEST_F(ClusterTest, WhyThereIsNoReport) {
   Settings S = settings("127.0.0.1:1");
   S.SchedulerFrom = "$ICECC_SCHEDULER";
@@ -190,7 +190,7 @@ TEST_F(ClusterTest, Probe) {
   Nodes[2].Address = "a name";
   Nodes[2].Port = 1;
   Interrupt I;
-  // The last one's port isn't known.
+  // The port of the last node is unknown.
   EXPECT_EQ((std::vector<std::string>{"Connection refused", "", "", ""}),
             probe(Nodes, std::chrono::seconds(30), I));
 }
@@ -202,7 +202,7 @@ TEST_F(ClusterTest, StaysUntilItsLoginIsAnswered) {
     MockServer Scheduler("", [&](MsgChannel &Client) {
       std::unique_ptr<Msg> Login(Client.get_msg(30, true));
       HasLogin.set_value();
-      // Time enough for one who doesn't wait.
+      // A client that doesn't wait would hang up by then.
       pollfd End = {Client.fd, POLLIN, 0};
       HungUp = ::poll(&End, 1, 100) != 0;
       if (Answers)
@@ -220,7 +220,7 @@ TEST_F(ClusterTest, StaysUntilItsLoginIsAnswered) {
 }
 
 TEST_F(ClusterTest, StopWaitsForNothing) {
-  // It lets us in and says no word; not even its version.
+  // This scheduler accepts a connection, but doesn't even send its version.
   int Fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in Address = {};
   Address.sin_family = AF_INET;
@@ -237,7 +237,7 @@ TEST_F(ClusterTest, StopWaitsForNothing) {
   C->stop();
   EXPECT_FALSE(C->numbers().Known);
   EXPECT_EQ(0u, NumChanges);
-  // Its thread ends as well.
+  // The cluster's thread ends as well.
   std::weak_ptr<Cluster> Weak = C;
   C.reset();
   auto End = Clock::now() + std::chrono::seconds(30);

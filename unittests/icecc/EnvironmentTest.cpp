@@ -35,7 +35,7 @@ protected:
   static void write(const std::string &Path, const std::string &Text) {
     std::ofstream(Path, std::ios::binary) << Text;
   }
-  /// The first bytes of a static program.
+  /// Returns the first bytes of a static program.
   static std::string program(unsigned Machine, unsigned NumSegments = 0) {
     Elf64_Ehdr Head = {};
     std::memcpy(Head.e_ident, ELFMAG, SELFMAG);
@@ -103,7 +103,7 @@ TEST_F(EnvironmentTest, PackingCanBeStopped) {
   EXPECT_FALSE(fs::exists(Cache));
   Stop = false;
   EXPECT_TRUE(make());
-  // What is there takes no time.
+  // An existing environment isn't packed again.
   Stop = true;
   EXPECT_TRUE(make());
 }
@@ -121,7 +121,7 @@ TEST_F(EnvironmentTest, AnEntryIsUsedAgain) {
   std::string Name = make()->name();
   ASSERT_EQ(1u, entries().size());
   auto Packed = make()->bytes(Error);
-  // Seen in the cache and nowhere else, so the worker isn't packed again.
+  // The entry of the cache is used even without the worker.
   auto E = make();
   fs::remove(Worker);
   EXPECT_EQ(Name, E->name());
@@ -172,7 +172,7 @@ TEST_F(EnvironmentTest, NoCache) {
   Cache = "";
   auto E = make();
   EXPECT_TRUE(E->bytes(Error));
-  Cache = Worker + "/x"; // can't be made
+  Cache = Worker + "/x"; // can't be created
   EXPECT_EQ(E->name(), make()->name());
 }
 
@@ -220,7 +220,7 @@ TEST_F(EnvironmentTest, WorkersThatAreNone) {
   Why(Folder + "/nobody");
   Why(Folder);
   EXPECT_NE(std::string::npos, Why(Worker).find("is no 64-bit ELF program"));
-  // This test itself.
+  // This test itself is linked dynamically.
   EXPECT_NE(std::string::npos,
             Why("/proc/self/exe").find("not linked statically"));
   write(Worker, program(EM_386));
@@ -241,7 +241,7 @@ TEST_F(EnvironmentTest, WorkersForSeveralPlatforms) {
   write(Worker, program(EM_AARCH64));
   EXPECT_EQ("aarch64 /worker\n", Find());
   write(Worker + "-x86_64", program(EM_X86_64));
-  // The same once more.
+  // The platform of the first worker, again.
   write(Worker + "-aarch64", program(EM_AARCH64));
   write(Worker + "-other", "something else");
   EXPECT_EQ("aarch64 /worker\nx86_64 /worker-x86_64\n", Find());

@@ -1,4 +1,4 @@
-//===- MockIcecream.cpp - A cluster inside of a test ----------------------===//
+//===- MockIcecream.cpp - A cluster in a test -----------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -24,7 +24,7 @@ MockServer::MockServer(const std::string &Path, Session Serve)
               Serve(*C);
             leave(Fd, [&] { C.reset(); });
           },
-          Path, 10) {} // iceccd has no more
+          Path, 10) {} // iceccd's backlog
 
 MockCluster::MockCluster(const std::string &Folder)
     : Socket(Folder + "/iceccd.socket") {
@@ -71,7 +71,7 @@ MockCluster::Seen MockCluster::seen() const {
 
 static constexpr std::chrono::milliseconds Drop(2);
 
-/// Reads a little now and then until the client hangs up.
+/// Reads a little at a time until the client hangs up.
 static void readSlowly(MsgChannel &C) {
   char Buffer[10000];
   for (ssize_t N = 1; N != 0; std::this_thread::sleep_for(Drop)) {
@@ -81,7 +81,7 @@ static void readSlowly(MsgChannel &C) {
   }
 }
 
-/// The beginning of a message, a byte at a time, until the client hangs up.
+/// Sends part of a message, byte by byte, until the client hangs up.
 static void dribble(MsgChannel &C) {
   const unsigned char Length[4] = {0, 1, 0, 0}; // of 65536 bytes
   for (size_t I = 0; I != 65536; ++I, std::this_thread::sleep_for(Drop))
@@ -89,7 +89,7 @@ static void dribble(MsgChannel &C) {
       return;
 }
 
-/// A chunk that says 8 bytes: 240 of them, as LZO packs them.
+/// Sends a chunk of 240 bytes, compressed with LZO, whose size field says 8.
 static void lie(MsgChannel &C) {
   const std::string Packed("\2xxxxx \xbb\x10\0\xcxxxxxxxxxxxxxxx\x11\0\0", 29);
   std::string M;
@@ -100,7 +100,7 @@ static void lie(MsgChannel &C) {
   (void)!::send(C.fd, M.data(), M.size(), MSG_NOSIGNAL);
 }
 
-/// The next message; null at the end.
+/// Returns the next message; null at the end.
 static std::unique_ptr<Msg> receive(MsgChannel &C) {
   return std::unique_ptr<Msg>(C.get_msg(30, true));
 }
@@ -215,12 +215,12 @@ void MockCluster::serveJob(MsgChannel &C) {
     readSlowly(C);
   if (B != Behaviour::Deaf)
     return;
-  // Until the client hangs up.
+  // Wait until the client hangs up.
   pollfd P = {C.fd, POLLRDHUP, 0}; // or an error
   ::poll(&P, 1, 30000);
 }
 
-/// The bundles of a batch.
+/// Returns the bundles of a batch.
 static std::vector<std::string> split(const std::string &Batch) {
   std::vector<std::string> Bundles;
   for (size_t At = 0; At + 8 <= Batch.size();) {
@@ -233,11 +233,11 @@ static std::vector<std::string> split(const std::string &Batch) {
   return Bundles;
 }
 
-/// False: hangs up.
+/// Returns false to hang up.
 bool MockCluster::answer(MsgChannel &C, Behaviour B, const std::string &Bundle,
                          bool IsBatch) {
   CompileResultMsg Result;
-  // The test's linker takes this for a frame.
+  // The test's linker accepts this as a frame.
   std::string F = "<" + Bundle + ">";
   if (IsBatch) {
     F.clear();

@@ -1,4 +1,4 @@
-//===- MockIcecream.h - A cluster inside of a test ------------ -*- C++ -*-===//
+//===- MockIcecream.h - A cluster in a test ---------------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // A local daemon and nodes that do what a test says, message by message, on
-// threads of the test's own process.
+// threads of the test's process.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,28 +28,28 @@ public:
   MockServer(const std::string &Path, Session Serve);
 };
 
-/// What a node does with a job.
+/// A node's reaction to a job.
 enum class Behaviour {
-  Good,            // sends the bundle back, in a frame, and a warning
+  Good,            // returns the bundle in a frame, with a warning
   Silent,          // reads the job and never answers
   Deaf,            // reads nothing
-  SlowReader,      // reads a bit of the job now and then
-  SlowEnvironment, // the same with the environment
-  DribbledResult,  // sends a byte of the result now and then
-  DribbledObject,  // the same with the object, in messages
+  SlowReader,      // reads a bit of the job at a time
+  SlowEnvironment, // reads a bit of the environment at a time
+  DribbledResult,  // sends the result byte by byte
+  DribbledObject,  // sends the object byte by byte, in messages
   Close,           // hangs up instead of a result
   CutObject,       // hangs up in the middle of the object
   ShortObject,     // ends the object early
-  LongObject,      // appends to it
-  NoObject,        // the end, and no object
-  OddMessage,      // a Ping in place of the result
-  OddObject,       // a Ping in place of the object
-  LyingChunk,      // a piece of the object is longer than it says
-  Text,            // a status text in place of the result
+  LongObject,      // appends a byte to the object
+  NoObject,        // ends without an object
+  OddMessage,      // sends a Ping instead of the result
+  OddObject,       // sends a Ping instead of the object
+  LyingChunk,      // a chunk is longer than its size field
+  Text,            // sends a status text instead of the result
   Crash,           // status 105
-  CompileError,    // status 1, and LLVM's words
-  WorkerError,     // status 1, and the worker's
-  WrongEntry       // of a batch: no frame around the first object
+  CompileError,    // status 1, with a message of LLVM
+  WorkerError,     // status 1, with a message of the worker
+  WrongEntry       // a batch without a frame around its first object
 };
 
 /// The whole cluster: a local daemon, and nodes.
@@ -58,24 +58,24 @@ public:
   explicit MockCluster(const std::string &Folder);
   ~MockCluster();
 
-  /// What the next tries meet, in this order; the rest is Good.
+  /// Sets the reactions to the next jobs, in this order. Later jobs are Good.
   void expect(std::vector<Behaviour> B);
   /// The same for batches.
   void expectOfBatches(std::vector<Behaviour> B);
-  // To be set before jobs begin.
+  // Set these before the jobs.
   enum class Grants { Nodes, Here, HereByNoCS, Never, Text, Hangup };
   Grants Answer = Grants::Nodes;
-  bool HasEnvironment = false; // what the scheduler thinks
+  bool HasEnvironment = false; // what the scheduler assumes
   bool Verifies = true;
-  unsigned NumFails = 0; // grants that are answered by Hangup first
-  /// So many of the next grants are of a node that takes no connections.
+  unsigned NumFails = 0; // requests that are answered by Hangup first
+  /// Makes the next \p N grants name a node that can't be reached.
   void setNumDead(unsigned N) {
     std::lock_guard<std::mutex> Lock(Mutex);
     NumDead = N;
   }
 
   std::string socket() const { return Socket; }
-  /// The same while jobs run, for what is asked for from now on.
+  /// Sets Answer for later requests, while jobs run.
   void setAnswer(Grants How) {
     std::lock_guard<std::mutex> Lock(Mutex);
     Answer = How;
@@ -84,7 +84,7 @@ public:
   uint16_t port() const { return Node->port(); } // of the node
   unsigned numOpen() const { return Daemon->numOpen() + Node->numOpen(); }
 
-  // What was seen. Each waits until it is so.
+  // Records. The functions wait until the condition is true.
   bool waitForRequests(unsigned N);
   bool waitForJobs(unsigned N); // at nodes
   bool waitForClosed();         // all connections
@@ -96,7 +96,7 @@ public:
     std::vector<std::string> Flags, Compilers;
     size_t EnvironmentBytes = 0, EnvironmentHead = 0, LargestChunk = 0;
     std::vector<size_t> Chunks;       // of the last job's bundle
-    std::vector<std::string> Bundles; // of batches; all other jobs have one
+    std::vector<std::string> Bundles; // in batches of several jobs
     unsigned Batches = 0;
   };
   Seen seen() const;
@@ -109,7 +109,7 @@ private:
   template <typename T> bool waitFor(T What);
 
   std::string Socket;
-  mutable std::mutex Mutex; // guards the rest
+  mutable std::mutex Mutex; // guards the members below
   std::condition_variable Changed;
   Seen S;
   unsigned NextJob = 0, NumDead = 0;

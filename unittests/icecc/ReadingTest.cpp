@@ -1,12 +1,12 @@
-//===- ReadingTest.cpp - Messages that libicecc takes at their word -------===//
+//===- ReadingTest.cpp - Malformed messages that libicecc trusts ----------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The far end is a socket, since libicecc's own end doesn't lie. What is
-// written behind a buffer, the address sanitizer sees.
+// The far end is a plain socket, because libicecc's channels can't send
+// malformed messages. The address sanitizer detects writes beyond a buffer.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,7 +41,7 @@ protected:
     hangUp();
   }
 
-  /// A new connection, that is taken over.
+  /// Makes a new connection, and passes it to a channel.
   void connect() {
     offer();
     sockaddr Nobody = {AF_UNIX, {}};
@@ -52,7 +52,7 @@ protected:
   void offer() {
     hangUp();
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, Fds), 0);
-    // Its own version, and that on which both agree.
+    // First its own version, then the one that both ends agree on.
     for (int Time = 0; Time != 2; ++Time)
       say({char(GetParam().Protocol), 0, 0, 0});
   }
@@ -66,13 +66,13 @@ protected:
       ::close(std::exchange(Fds[1], -1));
   }
 
-  /// The inside of a message.
+  /// Returns the contents of a message.
   static std::string chunk(const std::string &Bytes, size_t Said) {
     return wireChunk(packChunk(Bytes, GetParam().Kind), Said, GetParam().Kind,
                      GetParam().Protocol);
   }
 
-  /// What arrives of a chunk of \p Bytes that says it had \p Said of them.
+  /// Returns what is received of a chunk of \p Bytes with size \p Said.
   std::string received(const std::string &Bytes, size_t Said) {
     say(wireMessage(chunk(Bytes, Said)));
     std::unique_ptr<Msg> M = receive();
@@ -87,13 +87,13 @@ protected:
     return Near->receive(Clock::now() + std::chrono::minutes(1), Error);
   }
 
-  /// Whether libicecc came by a chunk that it can't unpack.
+  /// Returns whether libicecc tried to unpack a damaged chunk.
   bool hasUnpacked() const {
     return Log.str().find("decompression") != std::string::npos;
   }
 
   const std::string Bytes = std::string(240, 'x');
-  std::ostringstream Log; // libicecc's
+  std::ostringstream Log; // libicecc's log
   int Fds[2] = {-1, -1};
   Interrupt I;
   std::unique_ptr<Channel> Near;
@@ -105,7 +105,7 @@ TEST_P(ReadingTest, ChunksThatLie) {
   for (size_t Said : {8, 239, 241, 100000})
     EXPECT_EQ(received(Bytes, Said), "damaged") << Said;
   EXPECT_EQ(received("", 1), "damaged");
-  // The connection is none the worse for it.
+  // The connection still works.
   EXPECT_EQ(received(Bytes, 240), Bytes);
 }
 
@@ -154,7 +154,7 @@ TEST_P(ReadingTest, NoRoomForAType) {
 }
 
 TEST_P(ReadingTest, TextsWithoutAnEnd) {
-  // One of them ends where libicecc's buffer does.
+  // With one of these sizes, the text ends where libicecc's buffer does.
   for (size_t Size = 2000; Size != 2200; ++Size) {
     std::string Text(Size, 'x');
     say(wireMessage(wireNumber(M_STATUS_TEXT) + wireNumber(Size) + Text));

@@ -1,4 +1,4 @@
-//===- SchedulerTextTest.cpp - What a scheduler tells people --------------===//
+//===- SchedulerTextTest.cpp - A scheduler's text for people --------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -35,7 +35,7 @@ TEST(SchedulerTextTest, Nodes) {
 }
 
 TEST(SchedulerTextTest, OddNodes) {
-  // Their names are whatever somebody chose.
+  // Names of nodes may have any characters.
   EXPECT_EQ(
       "a (b:1) [c] jobs=7/7@10.0.0.1=2;",
       text(nodesFromText(
@@ -49,7 +49,7 @@ TEST(SchedulerTextTest, OddNodes) {
 }
 
 namespace {
-/// Something at a port, which takes one client and says the same to all.
+/// A server that accepts one client and answers everything with the same text.
 class Port {
 public:
   explicit Port(std::string Answer, bool HangUp) {
@@ -67,7 +67,7 @@ public:
           size_t(std::max<ssize_t>(0, ::recv(Client, Buffer, 64, 0))));
       std::copy(Buffer, Buffer + Question.size(), Question.begin());
       ::send(Client, Answer.data(), Answer.size(), MSG_NOSIGNAL);
-      // Until the client has gone.
+      // Wait until the client hangs up.
       if (!HangUp)
         (void)!::recv(Client, Buffer, 64, 0);
       ::close(Client);
@@ -77,7 +77,7 @@ public:
     Thread.join();
     ::close(Fd);
   }
-  /// Where its scheduler would be.
+  /// Returns the address of the scheduler that would have this text port.
   sockaddr_in scheduler() const {
     sockaddr_in Below = At;
     Below.sin_port = htons(uint16_t(ntohs(At.sin_port) - 1));

@@ -94,7 +94,7 @@ TEST_F(SettingsTest, CacheFolder) {
   Env["XDG_CACHE_HOME"] = "/c";
   ASSERT_TRUE(read({}));
   EXPECT_EQ("/c/dtlto/icecc", S.CacheFolder);
-  // A relative one is to be ignored, says the specification.
+  // The XDG specification says that relative paths are ignored.
   Env["XDG_CACHE_HOME"] = "c";
   ASSERT_TRUE(read({}));
   EXPECT_EQ("/home/me/.cache/dtlto/icecc", S.CacheFolder);
@@ -110,7 +110,7 @@ TEST_F(SettingsTest, Scheduler) {
   EXPECT_EQ("$ICECC_SCHEDULER", S.SchedulerFrom);
 }
 
-// The files from which an iceccd is started name the scheduler.
+// The configuration files of iceccd name the scheduler.
 TEST_F(SettingsTest, DaemonConfig) {
   std::string First = testing::TempDir() + "icecc-settings-test-1";
   std::string Last = testing::TempDir() + "icecc-settings-test-2";
@@ -124,14 +124,14 @@ TEST_F(SettingsTest, DaemonConfig) {
   EXPECT_EQ("farm 1", S.NetName);
   EXPECT_EQ("one:1", S.Scheduler);
   EXPECT_EQ(First, S.SchedulerFrom);
-  // A later file overrides it, and only a shell knows what a $ means.
+  // A later file overrides the first. Values with $ would need a shell.
   std::ofstream(Last) << "ICECREAM_SCHEDULER_HOST=two# other\r\n"
                          "ICECREAM_NETNAME=$(hostname)\n";
   ASSERT_TRUE(read({}));
   EXPECT_EQ("", S.NetName);
   EXPECT_EQ("two", S.Scheduler);
   EXPECT_EQ(Last, S.SchedulerFrom);
-  // What the user says counts alone.
+  // The user's settings replace those of the files.
   ASSERT_TRUE(read({"netname=mine"}));
   EXPECT_EQ("mine", S.NetName);
   EXPECT_EQ("", S.Scheduler);
@@ -152,7 +152,7 @@ TEST_F(SettingsTest, Off) {
   }
 }
 
-// The environment of a user's compiles has no worker.
+// ICECC_VERSION is the environment for the user's compiles, and has no worker.
 TEST_F(SettingsTest, VersionOfCompiles) {
   Env["ICECC_VERSION"] = "/clang.tar.gz";
   ASSERT_TRUE(read({}));

@@ -1,4 +1,4 @@
-//===- VerdictTest.cpp - What a worker's end says -------------------------===//
+//===- VerdictTest.cpp - The meaning of a worker's exit status ------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// libicecc's own end doesn't lie.
+// For malformed messages, which libicecc's channels can't send.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +27,7 @@ inline std::string wireMessage(const std::string &Inside) {
   return wireNumber(Inside.size()) + Inside;
 }
 
-/// Less than 1000 \p Bytes, as \p Kind has them: C_LZO or C_ZSTD.
+/// Compresses less than 1000 \p Bytes as \p Kind says: C_LZO or C_ZSTD.
 inline std::string packChunk(const std::string &Bytes, uint32_t Kind) {
   std::string Packed(1000, 0), Work(LZO1X_1_MEM_COMPRESS, 0);
   size_t Size = Packed.size();
@@ -41,7 +41,7 @@ inline std::string packChunk(const std::string &Bytes, uint32_t Kind) {
   return Packed;
 }
 
-/// The inside of a chunk that says it had \p Said bytes.
+/// Returns the contents of a chunk whose size field is \p Said.
 inline std::string wireChunk(const std::string &Packed, size_t Said,
                              uint32_t Kind, int Protocol) {
   return wireNumber(M_FILE_CHUNK) + wireNumber(Said) +

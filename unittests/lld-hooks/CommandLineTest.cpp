@@ -1,4 +1,4 @@
-//===- CommandLineTest.cpp - Our options out of LLD's command line --------===//
+//===- CommandLineTest.cpp - Our options in LLD's command line ------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -21,7 +21,7 @@ using Words = std::vector<std::string>;
 
 class CommandLineTest : public testing::Test {
 protected:
-  /// What is left for LLD, without the program's name.
+  /// Returns the words left for LLD, without the program's name.
   Words extract(const Words &Args, bool IsCOFF = false) {
     SmallVector<const char *, 256> Raw = {"ld.lld"};
     for (const std::string &Arg : Args)
@@ -33,7 +33,7 @@ protected:
   }
   Words extractCOFF(const Words &Args) { return extract(Args, true); }
 
-  /// A file that a command line may name with a `@`.
+  /// Creates a response file; returns its name with `@`.
   std::string responseFile(StringRef Text) {
     SmallString<128> Path;
     int FD = -1;
@@ -51,7 +51,7 @@ protected:
   BumpPtrAllocator Alloc;
   StringSaver Saver{Alloc};
   Options Opts;
-  std::string Message; // of an error
+  std::string Message; // the error's message
   Words Files;
 };
 
@@ -179,7 +179,7 @@ TEST_F(CommandLineTest, OptionsOfADistributor) {
                  "compiler-prepend-arg=p"};
   for (const char *Plugin : {"distributor", "libdtlto_distributor.so",
                              "/usr/lib/dtlto/libdtlto_distributor.so"}) {
-    // Whichever comes first.
+    // The order doesn't matter.
     Words Args = Options;
     Args.push_back("a.o");
     Args.push_back(std::string("--thinlto-dist-plugin=") + Plugin);
@@ -212,7 +212,7 @@ TEST_F(CommandLineTest, DistributeWithACompiler) {
   EXPECT_EQ(extract({"--distribute-cc=", "--thinlto-distribute"}), Words());
   EXPECT_EQ(Opts.Plugin, "make");
   EXPECT_EQ(Opts.PluginArgs, Words{"cc="});
-  // Without the other, or with another plugin, it is an error.
+  // An error without the other option, or with another plugin.
   for (const Words &Args :
        {Words{"--distribute-cc=x"},
         Words{"--thinlto-distribute=local", "--distribute-cc=x"}}) {
@@ -240,7 +240,7 @@ TEST_F(CommandLineTest, EmptyWords) {
 }
 
 //===----------------------------------------------------------------------===//
-// What else matters to us
+// LLD's options that we need to know
 //===----------------------------------------------------------------------===//
 
 TEST_F(CommandLineTest, OutputFile) {
@@ -253,7 +253,7 @@ TEST_F(CommandLineTest, OutputFile) {
     extract(Args);
     EXPECT_EQ(Opts.OutputFile, "app") << Args.front();
   }
-  // Other drivers have options that begin so.
+  // Other drivers have options with the same beginning.
   extract({"-m", "i386pep", "-o", "app", "-out-implib=x"});
   EXPECT_EQ(Opts.OutputFile, "app");
   extract({"-flavor", "darwin", "-o", "app", "-order_file", "x"});
@@ -279,7 +279,7 @@ TEST_F(CommandLineTest, Version) {
   }
   extractCOFF({"--version"});
   EXPECT_TRUE(Opts.Version);
-  extractCOFF({"-version"}); // unknown there
+  extractCOFF({"-version"}); // unknown to this driver
   EXPECT_FALSE(Opts.Version);
 }
 
@@ -288,7 +288,7 @@ TEST_F(CommandLineTest, CacheFolder) {
   EXPECT_EQ(Opts.CacheFolder, "cache");
   extract({"--thinlto-cache-dir=one", "--thinlto-cache-dir=two"});
   EXPECT_EQ(Opts.CacheFolder, "two");
-  // Mach-O's.
+  // Mach-O's option.
   extract({"-cache_path_lto", "cache", "-o", "app"});
   EXPECT_EQ(Opts.CacheFolder, "cache");
   EXPECT_EQ(Opts.OutputFile, "app");
@@ -300,7 +300,7 @@ TEST_F(CommandLineTest, CacheFolder) {
   EXPECT_EQ(Opts.CacheFolder, "C:\\Cache");
   extract({responseFile("a.o --thinlto-cache-dir=cache")});
   EXPECT_EQ(Opts.CacheFolder, "cache");
-  // Values of others, and options that only begin alike.
+  // Values of other options, and options with the same beginning.
   extract({"-o", "--thinlto-cache-dir=x", "--thinlto-cache-policy=y",
            "thinlto-cache-dir=z"});
   EXPECT_EQ(Opts.CacheFolder, "");
@@ -320,11 +320,11 @@ TEST_F(CommandLineTest, LLVMOptions) {
                 "-six",
                 "-mllvm",
                 "6"};
-  EXPECT_EQ(extract(Args), Args); // LLD parses them as ever
-  // As LLD's driver for ELF parses them.
+  EXPECT_EQ(extract(Args), Args); // LLD still parses these
+  // In the order of LLD's ELF driver.
   EXPECT_EQ(Opts.LLVMOptions,
             (Words{"-four", "-five", "-one", "-two", "-three=3", "-six", "6"}));
-  // GCC's driver passes these to each linker.
+  // GCC's driver passes these to every linker.
   extract({"-plugin-opt=-fresolution=f", "-plugin-opt=-pass-through=-lc",
            "-plugin-opt=-x"});
   EXPECT_EQ(Opts.LLVMOptions, Words{"-x"});
@@ -352,7 +352,7 @@ TEST_F(CommandLineTest, LLVMOptionsOfMinGW) {
   EXPECT_EQ(Opts.LLVMOptions, Words());
 }
 
-/// Words that LLD takes from there are LLD's to use, and ours to know.
+/// We read the words that LLD takes from the environment, and leave them there.
 TEST_F(CommandLineTest, TheEnvironmentOfCOFF) {
   std::string File = responseFile("/lldltocache:file");
   setenv("LINK", ("/out:a.exe /mllvm:-x " + File).c_str(), 1);
@@ -373,7 +373,7 @@ TEST_F(CommandLineTest, TheEnvironmentOfCOFF) {
   unsetenv("_LINK_");
 }
 
-/// LLD would take ours for a file.
+/// LLD would take our options for files.
 TEST_F(CommandLineTest, OursInTheEnvironmentOfCOFF) {
   setenv("_LINK_", "/mllvm:-x /thinlto-dist-plugin:local", 1);
   extractCOFF({"a.obj"});
@@ -399,7 +399,7 @@ TEST_F(CommandLineTest, LLVMOptionsOfCOFF) {
   Words Args = {"/mllvm:-one", "-mllvm:-two", "/MLLVM:-three"};
   EXPECT_EQ(extractCOFF(Args), Args);
   EXPECT_EQ(Opts.LLVMOptions, (Words{"-one", "-two", "-three"}));
-  // It has these prefixes, and ignores a word with two dashes.
+  // The COFF driver has these prefixes, and ignores words with two dashes.
   extractCOFF({"/?mllvm:-one", "-?mllvm:-two", "--mllvm:-three"});
   EXPECT_EQ(Opts.LLVMOptions, (Words{"-one", "-two"}));
   extractCOFF({"/?lldltocache:one", "--lldltocache:two"});
@@ -431,7 +431,7 @@ TEST_F(CommandLineTest, OursMayStandBeforeTheValueOfAnother) {
                      "thinlto-dist-plugin=x"}),
             Words());
   EXPECT_EQ(Opts.Plugin, "x");
-  // MinGW's driver, whose options begin as that of the output.
+  // MinGW's driver has options with the same beginning as `-o`.
   extract({"-m", Ours, "i386pep", "-out-implib=y"});
   EXPECT_EQ(Opts.OutputFile, "");
 }
@@ -444,13 +444,13 @@ TEST_F(CommandLineTest, ResponseFileWithoutOursIsLeftAlone) {
   std::string File = responseFile("a.o -o app -mllvm -one");
   Words Args = {File, "b.o"};
   EXPECT_EQ(extract(Args), Args);
-  // But its contents count.
+  // Its contents count nevertheless.
   EXPECT_EQ(Opts.OutputFile, "app");
   EXPECT_EQ(Opts.LLVMOptions, Words{"-one"});
 }
 
 TEST_F(CommandLineTest, ResponseFileBesideOurs) {
-  // LLD expands it itself, with all that it knows about it.
+  // LLD expands the file itself, with all its own rules.
   std::string File = responseFile("a.o");
   EXPECT_EQ(extract({"--thinlto-dist-plugin=x", File}), Words{File});
   EXPECT_EQ(Opts.Plugin, "x");
@@ -484,14 +484,14 @@ TEST_F(CommandLineTest, ResponseFileInAResponseFile) {
 }
 
 TEST_F(CommandLineTest, ResponseFileThatIsNotThere) {
-  // LLD's to report.
+  // LLD reports the error.
   Words Args = {"@/no/such/file"};
   EXPECT_EQ(extract(Args), Args);
   EXPECT_EQ(Message, "");
   EXPECT_EQ(extract({"--thinlto-dist-plugin=x", "@/no/such/file"}), Args);
 }
 
-// LLD reports it, so that once is enough.
+// We don't report the error, because LLD does.
 TEST_F(CommandLineTest, ResponseFileThatNamesItself) {
   std::string File = responseFile("");
   std::error_code EC;
@@ -504,7 +504,7 @@ TEST_F(CommandLineTest, ResponseFileThatNamesItself) {
 }
 
 TEST_F(CommandLineTest, QuotingOfResponseFiles) {
-  // A backslash is an escape here and a folder's separator there.
+  // A backslash escapes a character, or separates folders.
   std::string File = responseFile("--thinlto-dist-plugin=x dir\\a.o \"b c.o\"");
   EXPECT_EQ(extract({File}), (Words{"dira.o", "b c.o"}));
   EXPECT_EQ(extract({"--rsp-quoting=windows", File}),

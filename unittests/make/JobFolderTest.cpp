@@ -1,4 +1,4 @@
-//===- JobFolderTest.cpp - A folder that jobs are run in ------------------===//
+//===- JobFolderTest.cpp - Folders in which jobs run ----------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -68,7 +68,7 @@ TEST_F(JobFolderTest, LeavesNoPathOutside) {
   auto F = make();
   for (const char *Name : {"../a", "/a", "a/../../b", "", "a//b", "."})
     EXPECT_THROW(F->write(Name, "text"), sdk::Error) << Name;
-  // A link in it is replaced, and not followed.
+  // A symbolic link in the folder is replaced, not followed.
   std::ofstream(Top / "mine") << "mine";
   fs::create_symlink(Top / "mine", Top / "app.jobs" / "a");
   F->write("a", "text");
@@ -98,8 +98,8 @@ TEST_F(JobFolderTest, OneThatCannotBeReadIsNotEmpty) {
   fs::path Mine = Top / "mine";
   fs::create_directory(Mine);
   std::ofstream(Mine / "file") << "text";
-  // Other threads take descriptors and give them back; now and then there is
-  // one to look for the marker, and none to read the folder.
+  // Other threads open and close descriptors. Now and then, one is free to look
+  // for the marker, but none to read the folder.
   rlimit Old, New;
   ::getrlimit(RLIMIT_NOFILE, &Old);
   New = Old;
@@ -132,7 +132,7 @@ TEST_F(JobFolderTest, OneThatCannotBeReadIsNotEmpty) {
 TEST_F(JobFolderTest, KeptOnesStay) {
   make(/*Keep=*/true)->write("a", "text");
   EXPECT_TRUE(fs::exists(Top / "app.jobs" / "a"));
-  make().reset(); // takes another name
+  make().reset(); // uses another name
   EXPECT_TRUE(fs::exists(Top / "app.jobs" / "a"));
   make(/*Keep=*/true);
   EXPECT_TRUE(fs::exists(Top / "app.jobs" / "a"));
@@ -141,7 +141,7 @@ TEST_F(JobFolderTest, KeptOnesStay) {
 TEST_F(JobFolderTest, AProgramEndsWithItsGroup) {
   auto F = make();
   {
-    // One that ignores SIGTERM, with a child.
+    // A program that ignores SIGTERM, with a child.
     Program P(*F, {"/bin/sh", "-c", "trap '' TERM; echo up; sleep 1000"}, {});
     bool IsUp = false;
     for (int I = 0; I != 1000 && !IsUp; ++I) {
@@ -168,8 +168,7 @@ TEST_F(JobFolderTest, AProgramEndsWithItsGroup) {
   EXPECT_EQ(Said, "x-");
 }
 
-// As if the linker was killed: nobody tells the guard to quit.
-/// What couldn't be written isn't there in part.
+/// A file that can't be written completely is removed.
 TEST_F(JobFolderTest, AFileThatIsTooLarge) {
   auto F = make();
   rlimit Before;
@@ -183,8 +182,8 @@ TEST_F(JobFolderTest, AFileThatIsTooLarge) {
   EXPECT_TRUE(F->write("a", std::string(2000, 'x')));
 }
 
-/// A folder with files and without the marker would be taken for the user's by
-/// the next link.
+/// The next link would take a folder with files but without the marker for the
+/// user's.
 TEST_F(JobFolderTest, TheMarkerGoesLast) {
   fs::path Folder = Top / "app.jobs";
   for (bool ByGuard : {false, true}) {
@@ -222,6 +221,7 @@ TEST_F(JobFolderTest, TheMarkerGoesLast) {
   }
 }
 
+/// The linker is killed, and can't tell the guard to quit.
 TEST_F(JobFolderTest, TheGuardRemovesWhatALinkerLeft) {
   pid_t Child = ::fork();
   if (Child == 0) {
@@ -239,7 +239,7 @@ TEST_F(JobFolderTest, TheGuardRemovesWhatALinkerLeft) {
   EXPECT_FALSE(fs::exists(Top / "app.jobs"));
 }
 
-// Only a folder that is being removed is waited for.
+// The second link waits only if the folder is being removed.
 TEST_F(JobFolderTest, InUseByAnotherLink) {
   std::string Given = Top / "jobs";
   int Ends[2];
@@ -265,7 +265,7 @@ TEST_F(JobFolderTest, InUseByAnotherLink) {
   ::close(Ends[1]);
 }
 
-// Where SIGCHLD is ignored, nobody hears how it has ended.
+// If SIGCHLD is ignored, the exit code is lost.
 TEST_F(JobFolderTest, AProgramThatCannotBeWaitedFor) {
   auto F = make();
   auto Before = std::signal(SIGCHLD, SIG_IGN);

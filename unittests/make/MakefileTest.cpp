@@ -24,7 +24,7 @@ std::string contents(const fs::path &File) {
   return Text.str();
 }
 
-/// A folder in which make runs.
+/// Runs make in a folder.
 class MakefileTest : public testing::Test {
 protected:
   void SetUp() override {
@@ -38,7 +38,7 @@ protected:
     if (!Folder.empty())
       fs::remove_all(Folder);
   }
-  /// The exit code of make for a makefile with that text.
+  /// Returns the exit code of make for a makefile with \p Text.
   int run(const std::string &Text, const std::string &Args = "") {
     std::ofstream(Folder / "distr.makefile") << Text;
     return std::system(("make -s -C '" + Folder.string() +
@@ -52,7 +52,7 @@ protected:
 
 } // namespace
 
-// What make and the shell make of names is the oracle.
+// Checks with the real make and shell how names are read.
 TEST_F(MakefileTest, NamesAreReadAsTheyAre) {
   for (const char *Odd :
        {"a",   "a b",  " a",         "a ",   "a$b",  "$(a)",  "a:b",
@@ -66,7 +66,7 @@ TEST_F(MakefileTest, NamesAreReadAsTheyAre) {
                        "all : " + make::name(Out) + "\n";
     EXPECT_EQ(run(Text), 0) << Text;
     ASSERT_TRUE(fs::exists(Folder / Out)) << Text;
-    // It is up to date, and is not once what it needs has changed.
+    // The output is up to date until its input changes.
     fs::last_write_time(Folder / Out, fs::file_time_type::clock::now() +
                                           std::chrono::hours(1));
     EXPECT_EQ(run(Text, "-q"), 0) << Text;
@@ -109,7 +109,7 @@ TEST_F(MakefileTest, TheToolIsWhatTheUserSays) {
         << Tool << " sh -c 'printf \"%s\" \"$A\" > out'\n";
     std::string Shell = "cd '" + Folder.string() + "' && sh tool.sh";
     ASSERT_EQ(std::system(Shell.c_str()), 0);
-    // $$ is another process's number, in each.
+    // $$ is the number of a process, which differs.
     if (std::string(Tool).find("$$") == std::string::npos) {
       EXPECT_EQ(InFile, contents(Folder / "out")) << Tool;
     }
@@ -120,7 +120,7 @@ TEST(JsonTest, IsASCIIOfTheSameText) {
   EXPECT_EQ(json("a\"\\\n\x7f"), R"("a\"\\\u000a\u007f")");
   EXPECT_EQ(json("\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"),
             R"("\u00e4\u20ac\ud83d\ude00")");
-  // No UTF-8: a lone byte, an overlong form, a surrogate, a cut one.
+  // Invalid UTF-8: a lone byte, an overlong form, a surrogate, a cut character.
   EXPECT_EQ(json("\xff"), R"("\udcff")");
   EXPECT_EQ(json("\xc0\x80"), R"("\udcc0\udc80")");
   EXPECT_EQ(json("\xed\xa0\x80"), R"("\udced\udca0\udc80")");

@@ -1,4 +1,4 @@
-//===- Blake3Test.cpp - BLAKE3 --------------------------------------------===//
+//===- Blake3Test.cpp - BLAKE3 digests ------------------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,7 +11,7 @@
 
 using namespace dtlto::reapi;
 
-/// As LLVM has it, which has another implementation.
+/// Compares with LLVM's implementation.
 TEST(Blake3Test, Sizes) {
   std::string Text;
   for (unsigned I = 0; I != 40000; ++I)

@@ -1,12 +1,12 @@
-//===- ClientTest.cpp - Jobs through a server that goes wrong -------------===//
+//===- ClientTest.cpp - Jobs through a server that fails ------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The plugin as the linker has it, with a server of the test's own. What stock
-// servers do is for test/reapi.
+// Tests the plugin's entry as the linker uses it, with a mock of a server.
+// Stock servers are tested in test/reapi.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,13 +26,13 @@ using ClientTest = ReapiLinkTest;
 
 static const char Object[] = "<the indexim>";
 
-/// These fates, and then good ones.
+/// Returns a function for \p All fates, and good ones after these.
 static std::function<Fate(unsigned)> fates(std::vector<Fate> All) {
   return [All](unsigned N) { return N < All.size() ? All[N] : Fate::Good; };
 }
 
 //===----------------------------------------------------------------------===//
-// All is well
+// Success
 //===----------------------------------------------------------------------===//
 
 TEST_F(ClientTest, OneJob) {
@@ -67,7 +67,7 @@ TEST_F(ClientTest, OneJob) {
   EXPECT_EQ("", logged(DTLTO_LOG_WARNING) + logged(DTLTO_LOG_ERROR));
 }
 
-/// In one link, each blob goes up once; in the next, nothing does.
+/// The first link uploads each blob once. The next link uploads nothing.
 TEST_F(ClientTest, BlobsGoUpOnce) {
   ASSERT_EQ(DTLTO_OK, open());
   std::vector<uint64_t> Ids;
@@ -79,7 +79,7 @@ TEST_F(ClientTest, BlobsGoUpOnce) {
   MockServer::Seen First = server().seen();
   for (const auto &[Hash, N] : First.Uploads)
     EXPECT_EQ(1u, N) << Hash;
-  // Many jobs share a question.
+  // Requests for missing blobs are shared by many jobs.
   EXPECT_LT(First.Finds, 40u);
   ASSERT_EQ(DTLTO_OK, open());
   for (unsigned I = 0; I != 40; ++I) {
@@ -92,8 +92,8 @@ TEST_F(ClientTest, BlobsGoUpOnce) {
   EXPECT_EQ(First.Executions, Second.Executions);
 }
 
-/// A job's inputs are lent for as long as the job: the next may lie where they
-/// were.
+/// A job's inputs are lent until the job ends. Another job's inputs may then
+/// have the same address.
 TEST_F(ClientTest, AnotherModuleInTheSameMemory) {
   ASSERT_EQ(DTLTO_OK, open());
   EXPECT_EQ(Object, compile("m").Object);
@@ -101,7 +101,7 @@ TEST_F(ClientTest, AnotherModuleInTheSameMemory) {
   EXPECT_EQ("<the indexin>", compile("n").Object);
 }
 
-/// An action is the same whoever makes it, and whatever else he has.
+/// An action depends only on the job, not on other jobs or settings.
 TEST_F(ClientTest, SameActionEachTime) {
   ASSERT_EQ(DTLTO_OK, open({"platform=a=1", "platform=b=2", "results=off"}));
   compile("other");
@@ -164,7 +164,7 @@ TEST_F(ClientTest, HeadersAndToken) {
   EXPECT_EQ("Basic x", server().seen().Authorization);
 }
 
-/// A token that ends during the link, and is renewed in its file.
+/// A token that expires during the link, and is renewed in its file.
 TEST_F(ClientTest, RenewedToken) {
   std::string Token = Folder + "/token";
   auto Write = [&](const char *Text) {
@@ -188,7 +188,7 @@ TEST_F(ClientTest, RenewedToken) {
   EXPECT_EQ(1u, NumRefused);
   EXPECT_EQ(DTLTO_OK, compile("o").Status);
   EXPECT_EQ(1u, NumRefused);
-  // A file that isn't right, or has nothing new, is no help.
+  // An invalid or unchanged token isn't used.
   Valid = 3;
   Write("two\nlines\n");
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile("p").Status);
@@ -197,7 +197,7 @@ TEST_F(ClientTest, RenewedToken) {
   EXPECT_EQ(std::string::npos, logged(DTLTO_LOG_ERROR).find("t2"));
 }
 
-/// A file that changes all the time doesn't keep a call alive.
+/// A file that changes all the time doesn't lead to endless retries.
 TEST_F(ClientTest, TokenThatIsNeverRight) {
   std::string Token = Folder + "/token";
   std::atomic<unsigned> Number{0};
@@ -215,7 +215,7 @@ TEST_F(ClientTest, TokenThatIsNeverRight) {
   EXPECT_EQ(4u, Number);
 }
 
-/// What the report shows.
+/// Numbers for the report.
 TEST_F(ClientTest, Numbers) {
   ASSERT_EQ(DTLTO_OK, open());
   EXPECT_EQ(DTLTO_OK, compile("m").Status);
@@ -236,7 +236,7 @@ TEST_F(ClientTest, Numbers) {
   EXPECT_EQ(2000u, Numbers.at("run, by the worker's clock").second);
 }
 
-/// A server with a certificate wants one, too.
+/// A server with TLS, which requires a certificate of the client.
 TEST_F(ClientTest, Tls) {
   std::string Key = Folder + "/key", Certificate = Folder + "/cert";
   ASSERT_EQ(0,
@@ -255,7 +255,7 @@ TEST_F(ClientTest, Tls) {
                             "tls-key=" + Key}));
   EXPECT_EQ(Object, compile().Object);
   close();
-  // Without the client's, and without anybody who vouches for the server's.
+  // Without the client's certificate, or without a CA for the server's.
   for (std::vector<std::string> Args :
        {std::vector<std::string>{"tls-ca=" + Certificate},
         {"tls-cert=" + Certificate, "tls-key=" + Key}}) {
@@ -267,7 +267,7 @@ TEST_F(ClientTest, Tls) {
   EXPECT_EQ(1u, server().seen().Executions);
 }
 
-/// What can't be a certificate or a key is named before there is a connection.
+/// Invalid certificates and keys are reported before connecting.
 TEST_F(ClientTest, PemFiles) {
   auto Run = [&](const std::string &Command) {
     ASSERT_EQ(
@@ -312,7 +312,7 @@ TEST_F(ClientTest, PemFiles) {
   }
 }
 
-/// Why a handshake fails, which gRPC doesn't say.
+/// Reports the reason of a failed handshake, which gRPC doesn't.
 TEST_F(ClientTest, Certificates) {
   auto Make = [&](const std::string &Name, const std::string &More) {
     ASSERT_EQ(0,
@@ -384,7 +384,7 @@ TEST_F(ClientTest, Proxy) {
   unsetenv("https_proxy");
 }
 
-/// Workers that have a clang: what a command line says.
+/// Workers that have clang get a command line.
 TEST_F(ClientTest, ClangOfTheWorkers) {
   ASSERT_EQ(DTLTO_OK, open({"worker=clang-19"}));
   EXPECT_EQ(unsigned(DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS | DTLTO_JOB_ARGS),
@@ -400,8 +400,8 @@ TEST_F(ClientTest, ClangOfTheWorkers) {
       S.Files);
 }
 
-/// One of another version would make other objects; one of them says it for
-/// all.
+/// A clang of another version would make other objects. One job checks the
+/// version for all.
 TEST_F(ClientTest, VersionOfTheWorkersClang) {
   ASSERT_EQ(DTLTO_OK, open({"worker=clang-19"}));
   std::vector<uint64_t> Ids;
@@ -427,8 +427,7 @@ TEST_F(ClientTest, VersionOfTheWorkersClang) {
       << logged(DTLTO_LOG_ERROR);
 }
 
-/// Clang says that it lacks an import, and that it has succeeded.
-/// Workers that have none: the first job finds it out for all.
+/// If the workers have no clang, the first job detects that for all.
 TEST_F(ClientTest, NoClangAtTheWorkers) {
   server().QuestionCode = 5; // NOT_FOUND
   ASSERT_EQ(DTLTO_OK, open({"worker=clang-19"}));
@@ -445,6 +444,7 @@ TEST_F(ClientTest, NoClangAtTheWorkers) {
   EXPECT_EQ(3u, server().seen().Questions);
 }
 
+/// Clang reports a missing import, but exits with 0.
 TEST_F(ClientTest, ClangThatHasNotReadAnImport) {
   server().FateOf = fates({Fate::NotRead});
   ASSERT_EQ(DTLTO_OK, open({"worker=clang-19", "results=off"}));
@@ -471,7 +471,7 @@ TEST_F(ClientTest, LargeBlobsAreStreamed) {
   MockServer::Seen S = server().seen();
   EXPECT_EQ(3u, S.Writes);
   EXPECT_EQ(2u, S.Queries);
-  // Goes on where it was cut.
+  // Interrupted uploads are resumed.
   EXPECT_EQ(Large.size(), S.BytesWritten);
 }
 
@@ -488,7 +488,7 @@ TEST_F(ClientTest, PackedBlobs) {
   EXPECT_LT(server().seen().BytesWritten, 2 * Large.size());
 }
 
-/// What is large and what is small comes packed, too; what was cut goes on.
+/// Objects of all sizes arrive compressed. Interrupted downloads are retried.
 TEST_F(ClientTest, PackedReads) {
   ServerOptions.MaxBatch = 100000;
   ServerOptions.Zstd = true;
@@ -510,7 +510,7 @@ TEST_F(ClientTest, PackedReads) {
   EXPECT_EQ(Before + 1, server().seen().PackedReads);
 }
 
-/// A blob that is small and means much, and one that means nothing.
+/// A small blob that decompresses to a huge one, and a damaged one.
 TEST_F(ClientTest, PackedReadsGoWrong) {
   ServerOptions.MaxBatch = 100000;
   ServerOptions.Zstd = true;
@@ -530,7 +530,7 @@ TEST_F(ClientTest, PackedReadsGoWrong) {
 }
 
 //===----------------------------------------------------------------------===//
-// A server that goes wrong
+// A server that fails
 //===----------------------------------------------------------------------===//
 
 TEST_F(ClientTest, CutBeforeAWord) {
@@ -556,7 +556,7 @@ TEST_F(ClientTest, ForgottenOperation) {
   EXPECT_EQ(1u, server().seen().Waits);
 }
 
-/// It may be the action that kills the server.
+/// The action itself may crash the server, so retries are limited.
 TEST_F(ClientTest, OperationsThatAreForgottenEachTime) {
   server().FateOf = [](unsigned) { return Fate::Forgotten; };
   ASSERT_EQ(DTLTO_OK, open({"results=off", "retries=100", "retry-delay=1"}));
@@ -609,7 +609,7 @@ TEST_F(ClientTest, CallsThatFailForAWhile) {
   }
 }
 
-/// Nobody there executes such actions, as with a wrong platform=.
+/// The server has no workers for such actions, as with a wrong platform=.
 TEST_F(ClientTest, AServerWithoutSuchWorkers) {
   server().FateOf = [](unsigned) { return Fate::NoWorkers; };
   ASSERT_EQ(DTLTO_OK, open({"jobs=1", "platform=OSFamily=plan9"}));
@@ -627,7 +627,7 @@ TEST_F(ClientTest, AServerWithoutSuchWorkers) {
             logged(DTLTO_LOG_ERROR));
 }
 
-/// The same by another code, which could also mean that it is starting.
+/// The same with another code, which a starting server may also return.
 TEST_F(ClientTest, NoWorkersExist) {
   server().FateOf = [](unsigned) { return Fate::NoneExist; };
   ASSERT_EQ(DTLTO_OK, open({"results=off"}));
@@ -639,7 +639,7 @@ TEST_F(ClientTest, NoWorkersExist) {
     EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, wait(Id).Status);
   EXPECT_EQ("server " + server().url() + ": UNAVAILABLE: No workers exist\n",
             logged(DTLTO_LOG_ERROR));
-  // All that were in flight together, and two more.
+  // The jobs in flight, plus two.
   EXPECT_LE(server().seen().Executions, 22u);
   close();
   ASSERT_EQ(DTLTO_OK, open({"results=off", "jobs=1"}));
@@ -649,7 +649,7 @@ TEST_F(ClientTest, NoWorkersExist) {
   EXPECT_EQ(Before + 3, server().seen().Executions);
 }
 
-/// A server that has worked, and says that for a while, has its time.
+/// A server that has executed actions may return this code for a while.
 TEST_F(ClientTest, NoWorkersForAWhile) {
   server().FateOf = [](unsigned N) {
     return N >= 3 && N < 9 ? Fate::NoneExist : Fate::Good;
@@ -667,7 +667,7 @@ TEST_F(ClientTest, NoWorkersForAWhile) {
   EXPECT_EQ("", logged(DTLTO_LOG_ERROR));
 }
 
-/// However often the linker gives a job, its action begins three times.
+/// An action is executed three times at most, even for retries of the linker.
 TEST_F(ClientTest, ActionsBeginThreeTimes) {
   server().FateOf = [](unsigned) { return Fate::Forgotten; };
   ASSERT_EQ(DTLTO_OK, open({"results=off"}));
@@ -677,7 +677,7 @@ TEST_F(ClientTest, ActionsBeginThreeTimes) {
   EXPECT_EQ(3u, server().seen().Executions);
 }
 
-/// What came isn't believed, and isn't the module's fault.
+/// A wrong object is refused, and the module isn't blamed.
 TEST_F(ClientTest, WrongObjects) {
   server().FateOf =
       fates({Fate::OtherBytes, Fate::OtherObject, Fate::NoObject});
@@ -704,8 +704,8 @@ TEST_F(ClientTest, WrongResultsOfTheCache) {
   EXPECT_NE(std::string::npos, logged(DTLTO_LOG_WARNING).find("is no good"));
 }
 
-/// One that the linker refuses only later isn't taken again, by this link or
-/// the next.
+/// A result of the action cache that the linker refutes later isn't used again,
+/// by this link or the next.
 TEST_F(ClientTest, RefutedResultsOfTheCache) {
   ASSERT_EQ(DTLTO_OK, open());
   EXPECT_EQ(Object, compile().Object);
@@ -716,7 +716,7 @@ TEST_F(ClientTest, RefutedResultsOfTheCache) {
     uint64_t Id = submit("m");
     EXPECT_EQ("<somebody's>", wait(Id).Object);
     EXPECT_EQ("action cache", wait(Id).Worker);
-    // Of another job, what is there is good.
+    // The entries of other jobs are still used.
     EXPECT_EQ(DTLTO_OK, compile("n").Status);
     unsigned Lookups = server().seen().Lookups;
     refute(Id, "action cache", DTLTO_OK);
@@ -748,8 +748,9 @@ TEST_F(ClientTest, RefutedResultsOfTheCache) {
             compile().Message);
 }
 
-/// One that the linker refuses when the job isn't given again, as what verifies
-/// does: the entry is replaced as the link ends, in one way or the other.
+/// If the linker refutes a result without submitting the job again, as
+/// verification does, the entry is replaced at the end of the link. There are
+/// two ways to replace it.
 TEST_F(ClientTest, RefutedAtTheEnd) {
   for (bool TakesResults : {true, false}) {
     ServerOptions.TakesResults = TakesResults;
@@ -772,7 +773,7 @@ TEST_F(ClientTest, RefutedAtTheEnd) {
     EXPECT_EQ(2u, server().seen().Executions);
     close();
   }
-  // Neither works.
+  // Neither way works.
   server().forgeResults("<somebody's>");
   server().loseBlobs();
   server().forgeResults("<somebody's>");
@@ -787,7 +788,7 @@ TEST_F(ClientTest, RefutedAtTheEnd) {
       << logged(DTLTO_LOG_WARNING);
 }
 
-/// A second attempt isn't made one with the first, which is still under way.
+/// The server must not merge a second attempt with the running first one.
 TEST_F(ClientTest, SecondAttempt) {
   server().FateOf = fates({Fate::Held});
   ASSERT_EQ(DTLTO_OK, open());
@@ -816,7 +817,7 @@ TEST_F(ClientTest, CompileError) {
   EXPECT_NE(std::string::npos, D.Message.find("no memory"));
 }
 
-/// A worker that failed once need not fail again, whatever the server keeps.
+/// A failure in the server's cache isn't used: another worker may succeed.
 TEST_F(ClientTest, FailuresInTheCache) {
   ServerOptions.KeepsFailures = true;
   server().FateOf = fates({Fate::WorkerError});
@@ -827,7 +828,7 @@ TEST_F(ClientTest, FailuresInTheCache) {
   EXPECT_TRUE(server().seen().SkipCache);
 }
 
-/// One job finds out that the worker can't do it; the others aren't sent.
+/// One job detects that the worker lacks the target. The others aren't sent.
 TEST_F(ClientTest, TargetThatTheWorkerHasNot) {
   server().FateOf = fates({Fate::NoTarget});
   Triple = "sparc-unknown-linux";
@@ -847,7 +848,7 @@ TEST_F(ClientTest, TargetThatTheWorkerHasNot) {
   EXPECT_EQ(DTLTO_OK, compile().Status);
 }
 
-/// One that it has is taken for all, also if the first job fails otherwise.
+/// If the worker has the target, all jobs are sent, whatever the first does.
 TEST_F(ClientTest, AnotherTarget) {
   server().FateOf = fates({Fate::WorkerError});
   Triple = "aarch64-unknown-linux";
@@ -886,7 +887,7 @@ TEST_F(ClientTest, RefusedLater) {
             logged(DTLTO_LOG_ERROR).find("PERMISSION_DENIED: not you"));
 }
 
-/// What the store says of the object isn't laid at the worker's door.
+/// If the store refuses to return the object, the worker isn't blamed.
 TEST_F(ClientTest, RefusedToRead) {
   ServerOptions.InlinesObjects = false;
   server().Admits = [](const std::string &Method, const std::string &) {
@@ -912,7 +913,7 @@ TEST_F(ClientTest, ObjectThatCanBeReadLater) {
   EXPECT_EQ(1u, server().seen().Executions);
 }
 
-/// Buildbarn's is that of a message, and no capability says so.
+/// Buildbarn limits batches to the size of a message, without announcing it.
 TEST_F(ClientTest, LimitOfBatchesThatIsNotTold) {
   ServerOptions.InlinesObjects = false;
   ServerOptions.MaxRead = 2 << 20;
@@ -924,7 +925,7 @@ TEST_F(ClientTest, LimitOfBatchesThatIsNotTold) {
   EXPECT_EQ(1u, server().seen().Executions);
 }
 
-/// In the response of an execution: the next one is when the server says.
+/// The next try waits as long as the response of the execution says.
 TEST_F(ClientTest, LaterInAResponse) {
   server().FateOf = fates({Fate::LaterInside});
   ASSERT_EQ(DTLTO_OK, open({"retry-delay=1"}));
@@ -936,7 +937,7 @@ TEST_F(ClientTest, LaterInAResponse) {
   EXPECT_GE(At[1] - At[0], std::chrono::milliseconds(900));
 }
 
-/// What runs holds streams of a connection, which may have a limit.
+/// Running jobs occupy streams of a connection, whose number may be limited.
 TEST_F(ClientTest, RunningJobsHoldUpNoOtherCalls) {
   ServerOptions.MaxStreams = 2;
   server().FateOf = [](unsigned) { return Fate::Held; };
@@ -953,7 +954,7 @@ TEST_F(ClientTest, RunningJobsHoldUpNoOtherCalls) {
   }
 }
 
-/// A server need not notice that nobody listens any more.
+/// A server may not detect that the client has left.
 TEST_F(ClientTest, WhatIsCancelledIsCancelledThere) {
   server().FateOf = [](unsigned) { return Fate::Held; };
   ASSERT_EQ(DTLTO_OK, open());
@@ -977,7 +978,7 @@ TEST_F(ClientTest, AnsweredFromTheServersCache) {
   EXPECT_EQ(1u, Numbers["actions executed"].second);
 }
 
-/// Who refuses is named, which need not be whoever executes.
+/// The error names the server that refuses, not the one that executes.
 TEST_F(ClientTest, RefusedByAnotherServer) {
   for (bool AtOnce : {true, false}) {
     ServerOptions.CapabilitiesCode = AtOnce ? 7 : 0; // PERMISSION_DENIED
@@ -995,7 +996,7 @@ TEST_F(ClientTest, RefusedByAnotherServer) {
   }
 }
 
-/// It isn't the linker that has cancelled.
+/// CANCELLED from the server isn't a cancellation by the linker.
 TEST_F(ClientTest, CancelledByTheServer) {
   ServerOptions.CapabilitiesCode = 1;
   ASSERT_EQ(DTLTO_OK, open({"retries=1"}));
@@ -1003,7 +1004,7 @@ TEST_F(ClientTest, CancelledByTheServer) {
   EXPECT_NE(std::string::npos, logged(DTLTO_LOG_ERROR).find("CANCELLED"));
 }
 
-/// One job asks for all; if it is cancelled, the others ask again.
+/// One job asks for the blobs of all. If it is cancelled, the others ask again.
 TEST_F(ClientTest, CancelWhoAsksForOthers) {
   ASSERT_EQ(DTLTO_OK, open({"retry-delay=500"}));
   server().HoldsFinds = true;
@@ -1045,14 +1046,14 @@ TEST_F(ClientTest, ServerThatIsNotReady) {
   ASSERT_EQ(DTLTO_OK, open({"retries=2"}));
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile().Status);
   EXPECT_NE(std::string::npos, logged(DTLTO_LOG_ERROR).find("UNAVAILABLE"));
-  // Not only in the end, which a short link doesn't wait for; and once.
+  // Reported once, at the first failure: a short link ends before the last.
   EXPECT_EQ("server " + server().url() +
                 ": UNAVAILABLE: you are nobody here; trying again\n",
             logged(DTLTO_LOG_DEBUG));
 }
 
 //===----------------------------------------------------------------------===//
-// Many, and full
+// Many jobs, and full servers
 //===----------------------------------------------------------------------===//
 
 TEST_F(ClientTest, FullServer) {
@@ -1067,8 +1068,8 @@ TEST_F(ClientTest, FullServer) {
     EXPECT_EQ(DTLTO_OK, wait(Id).Status);
 }
 
-/// One that is full of others' jobs, or whose quota is used up: it is asked
-/// less and less often, and not for ever.
+/// A server that is full of others' jobs, or whose quota is used up. It is
+/// asked less and less often, and not forever.
 TEST_F(ClientTest, FullForEver) {
   server().FateOf = [](unsigned) { return Fate::Full; };
   ASSERT_EQ(DTLTO_OK, open({"jobs=8"}));
@@ -1084,7 +1085,7 @@ TEST_F(ClientTest, FullForEver) {
       << logged(DTLTO_LOG_ERROR);
 }
 
-/// A note says why nothing gets on.
+/// A note says why no job begins.
 TEST_F(ClientTest, JobsThatOnlyWait) {
   server().FateOf = [](unsigned) { return Fate::Held; };
   ASSERT_EQ(DTLTO_OK, open());
@@ -1098,13 +1099,13 @@ TEST_F(ClientTest, JobsThatOnlyWait) {
     EXPECT_EQ(DTLTO_OK, wait(Id).Status);
 }
 
-/// It is connected, and says nothing more.
+/// The server is connected, but sends nothing more.
 TEST_F(ClientTest, ServerThatHangs) {
   server().FateOf = [](unsigned) { return Fate::Silent; };
   ASSERT_EQ(DTLTO_OK, open({"timeout=1", "results=off"}));
   uint64_t Id = submit("m");
   EXPECT_TRUE(waitUntil([&] { return server().seen().Executions == 1; }));
-  // As long as it answers others, it may be at it.
+  // While the server answers other calls, it may still work on the job.
   std::this_thread::sleep_for(std::chrono::milliseconds(1500));
   EXPECT_EQ("", logged(DTLTO_LOG_ERROR));
   server().SilentCapabilities = true;
@@ -1141,7 +1142,7 @@ TEST_F(ClientTest, NoMoreThanJobs) {
 }
 
 //===----------------------------------------------------------------------===//
-// The end
+// The end of jobs and links
 //===----------------------------------------------------------------------===//
 
 TEST_F(ClientTest, CancelASilentJob) {
@@ -1172,7 +1173,7 @@ TEST_F(ClientTest, StuckUntilTheLimit) {
   EXPECT_EQ(1u, server().seen().Executions);
 }
 
-/// A farm may have a queue that takes longer than a job.
+/// A queue may take longer than the limit for a job.
 TEST_F(ClientTest, QueuedForLongerThanTheLimit) {
   Timeout = 1;
   server().FateOf = fates({Fate::Held});
@@ -1184,15 +1185,15 @@ TEST_F(ClientTest, QueuedForLongerThanTheLimit) {
   EXPECT_EQ(1u, server().seen().Executions);
 }
 
-/// Both jobs are told to be on their way while one sends what both need.
+/// Both jobs report progress while one of them uploads their common blob.
 TEST_F(ClientTest, ASlowUploadIsNoSilence) {
-  Timeout = 8; // a sign is due after a quarter of it
+  Timeout = 8; // news is due after a quarter of it
   uint64_t A = 0, B = 0;
   auto BothTold = [&](unsigned Times) {
     std::lock_guard<std::mutex> Lock(Mutex);
     return NumSending[A] >= Times && NumSending[B] >= Times;
   };
-  // Slow for as long as it takes until both get on, at a message each 3 s.
+  // Slow until both jobs have reported twice, at most 3 s for each message.
   server().OnWrite = [&] {
     waitUntil([&] { return BothTold(1); });
     for (unsigned I = 0; I != 300 && !BothTold(2); ++I)
@@ -1224,10 +1225,10 @@ static std::string nameOf(const std::filesystem::path &Thread) {
   return Name;
 }
 
-/// The threads that have the process's name: the test's and the plugin's. gRPC
-/// names its own. They aren't counted: gRPC 1.51 sometimes keeps a closed
-/// connection of which no channel or call is left, and its threads with it.
-/// That was seen under load, twice in about 2,400 tests.
+/// Counts the threads that have the process's name: the test's and the
+/// plugin's. gRPC's threads have other names. They aren't counted, because gRPC
+/// 1.51 sometimes keeps a closed connection and its threads, even without a
+/// channel or call. That was seen under load, twice in about 2,400 tests.
 static size_t numThreads() {
   size_t Num = 0;
   for (const auto &Thread :
@@ -1236,7 +1237,7 @@ static size_t numThreads() {
   return Num;
 }
 
-// The thread sanitizer has one of its own.
+// The thread sanitizer has its own thread.
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define OWN_THREADS 2
@@ -1276,7 +1277,7 @@ TEST_F(ClientTest, WhatOneLinkHasPutTheNextFinds) {
       ServerOptions.Blake3 = Blake3;
       ServerOptions.Zstd = Zstd;
       Server.reset();
-      // Of a batch, and of a stream.
+      // One fits a batch, the other needs a stream.
       std::string Small = "small", Large(6000000, 'x');
       ASSERT_EQ(DTLTO_OK, open());
       EXPECT_EQ("", storeGet('a'));
@@ -1295,7 +1296,7 @@ TEST_F(ClientTest, WhatOneLinkHasPutTheNextFinds) {
       EXPECT_EQ(Large, storeGet('a'));
       EXPECT_EQ("", storePut('a', ""));
       EXPECT_EQ("", storeGet('a'));
-      // Jobs are as ever.
+      // Jobs aren't affected.
       EXPECT_EQ(Object, compile().Object);
       close();
       EXPECT_TRUE(server().seen().Problems.empty());
@@ -1312,7 +1313,7 @@ TEST_F(ClientTest, AServerThatTakesNoResults) {
     EXPECT_NE(std::string::npos, Why.find(Name)) << Why;
   }
   EXPECT_EQ("", storeGet('a'));
-  EXPECT_EQ(Object, compile().Object); // it is no end of the link
+  EXPECT_EQ(Object, compile().Object); // the link goes on
 }
 
 TEST_F(ClientTest, WhatTheStoreHasLost) {
@@ -1331,8 +1332,8 @@ TEST_F(ClientTest, WhatTheStoreHasLost) {
 TEST_F(ClientTest, WhatTheStoreHasForged) {
   ASSERT_EQ(DTLTO_OK, open());
   EXPECT_EQ("", storePut('a', "bytes"));
-  server().forgeResults("others");    // in the answer itself
-  EXPECT_EQ("others", storeGet('a')); // what it is, the linker looks at
+  server().forgeResults("others");    // inlined in the answer
+  EXPECT_EQ("others", storeGet('a')); // the linker checks contents
 }
 
 TEST_F(ClientTest, AStoreThatDoesNotAnswer) {
@@ -1357,7 +1358,7 @@ TEST_F(ClientTest, AStoreOfAServerThatRefuses) {
   ASSERT_EQ(DTLTO_OK, open());
   std::string Got = storeGet('a');
   EXPECT_EQ(0u, Got.find("cancelled: server grpc://")) << Got;
-  // It was told as the end of the session.
+  // The session's error was reported already.
   EXPECT_NE(std::string::npos,
             logged(DTLTO_LOG_ERROR).find("PERMISSION_DENIED"));
 }
@@ -1375,7 +1376,7 @@ TEST_F(ClientTest, WhatTheUserWantsOfTheStore) {
   EXPECT_EQ("results=off", storePut('a', "bytes"));
 }
 
-/// What can only be known by executing something.
+/// Finds out by executing an action.
 TEST_F(ClientTest, StatusOfAServerThatExecutesNothing) {
   auto Ask = [&](const char *Setting) {
     EXPECT_EQ(DTLTO_OK, open({Setting}));
@@ -1399,7 +1400,7 @@ TEST_F(ClientTest, StatusOfAServerThatExecutesNothing) {
   server().QuestionCode = 14;
   EXPECT_EQ("out: it executes nothing: UNAVAILABLE: no such program",
             Ask("jobs=1"));
-  // A worker without the program that shows whether there is one.
+  // A worker that lacks the program which the action runs is up nevertheless.
   server().QuestionCode = 5;
   EXPECT_EQ("up: ", Ask("jobs=1"));
   EXPECT_EQ("out: it executes nothing: NOT_FOUND: no such program",

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What a helper may write; and programs that are quick, wrong, slow or never
-// end, for a server that takes only some of what they say.
+// Tests the output of helpers, and helpers that are quick, wrong, slow or never
+// end, with a server that accepts only some of their tokens.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,7 +40,7 @@ TEST(CredentialsTest, Answer) {
   ASSERT_TRUE(
       readCredentials("{\"expires\":\"9999-12-31T23:59:59Z\"}", C, Error));
   EXPECT_LT(std::chrono::system_clock::now(), *C.Expires);
-  // Their nanoseconds since 1970 don't fit into 64 bits; 1600's came out as
+  // Nanoseconds since 1970 of these years don't fit into 64 bits; 1600 became
   // 2184.
   for (const char *Year : {"0001", "0020", "1600", "1969"}) {
     ASSERT_TRUE(readCredentials("{\"expires\":\"" + std::string(Year) +
@@ -50,7 +50,7 @@ TEST(CredentialsTest, Answer) {
   }
 }
 
-/// A wrong one is told without what it says.
+/// The error for an invalid answer doesn't show the answer.
 TEST(CredentialsTest, WrongAnswers) {
   const std::pair<const char *, const char *> All[] = {
       {"", "it has written nothing"},
@@ -86,7 +86,7 @@ TEST(CredentialsTest, WrongAnswers) {
 namespace {
 class CredentialHelperTest : public ReapiLinkTest {
 protected:
-  /// A helper in the shell's words, which counts its runs in $n.
+  /// Creates a helper that runs \p Script. $n is the number of its runs.
   std::string helper(const std::string &Script) {
     std::string Name = Folder + "/helper";
     std::ofstream(Name) << "#!/bin/sh\necho x >> " << Folder
@@ -97,7 +97,7 @@ protected:
     std::filesystem::permissions(Name, std::filesystem::perms::owner_all);
     return "credential-helper=" + Name;
   }
-  /// One with another token each time.
+  /// Creates a helper that returns another token each time.
   std::string tokens() {
     return helper("cat > " + Folder +
                   "/asked; printf '{\"headers\":{\"Authorization\":[\"Bearer "
@@ -108,8 +108,8 @@ protected:
     return std::string(std::istreambuf_iterator<char>(In), {});
   }
   size_t runs() { return text("runs").size() / 2; }
-  /// Whether the helper that ran last, or what it says that it has started, is
-  /// gone.
+  /// Returns whether the process in the file `pid` has ended: the helper's last
+  /// run, or a process that it started.
   bool isGone() {
     pid_t Pid = std::atoi(text("pid").c_str());
     return Pid > 0 && ::kill(Pid, 0) != 0 && errno == ESRCH;
@@ -142,7 +142,7 @@ TEST_F(CredentialHelperTest, Token) {
             text("asked"));
 }
 
-/// A token that isn't taken any more, whichever call notices it first.
+/// A token expires, and each of these calls in turn is the first to notice.
 TEST_F(CredentialHelperTest, AnotherTokenForEachCall) {
   ServerOptions.MaxBatch = 1000;
   ServerOptions.InlinesObjects = false;
@@ -154,12 +154,12 @@ TEST_F(CredentialHelperTest, AnotherTokenForEachCall) {
     server().Admits = [Late](const std::string &Method, const std::string &Is) {
       return Is == "Bearer t2" || (Is == "Bearer t1" && Method != Late);
     };
-    // A stream that is cut is waited for by that call.
+    // WaitExecution is called only after a stream was cut.
     server().FateOf = [Late](unsigned) {
       return Late == "WaitExecution" ? Fate::CutLate : Fate::Good;
     };
     ASSERT_EQ(DTLTO_OK, open({tokens(), "retries=1"}));
-    // A small object is read as one of a batch.
+    // Only a small object is read in a batch.
     Done D =
         compile(Late + std::string(Late == "BatchReadBlobs" ? 9 : 3000, 'x'));
     EXPECT_EQ(DTLTO_OK, D.Status) << Late << ": " << D.Message;
@@ -169,7 +169,7 @@ TEST_F(CredentialHelperTest, AnotherTokenForEachCall) {
   }
 }
 
-/// Many calls find at the same time that a token isn't taken any more.
+/// Many calls notice at the same time that a token expired.
 TEST_F(CredentialHelperTest, AnotherTokenForMany) {
   std::atomic<bool> Late{false};
   server().Admits = [&](const std::string &, const std::string &Is) {
@@ -188,7 +188,7 @@ TEST_F(CredentialHelperTest, AnotherTokenForMany) {
   EXPECT_EQ("", logged(DTLTO_LOG_ERROR));
 }
 
-/// What has ended is asked for again, but not for each call.
+/// Expired credentials are requested again, but not for each call.
 TEST_F(CredentialHelperTest, Expired) {
   ASSERT_EQ(
       DTLTO_OK,
@@ -211,7 +211,7 @@ TEST_F(CredentialHelperTest, NeverTaken) {
   EXPECT_LE(runs(), 2u);
 }
 
-/// The user's own header counts, and the token only where nobody has another.
+/// The user's own header precedes the helper's, and that precedes the token.
 TEST_F(CredentialHelperTest, WhoseCounts) {
   std::ofstream(Folder + "/token") << "old\n";
   ASSERT_EQ(DTLTO_OK, open({tokens(), "token-file=" + Folder + "/token"}));
@@ -261,7 +261,7 @@ TEST_F(CredentialHelperTest, Nobody) {
       << D.Message;
 }
 
-/// One that never ends is killed, with what it has started.
+/// A helper that never ends is killed with the processes that it started.
 TEST_F(CredentialHelperTest, Hangs) {
   ASSERT_EQ(DTLTO_OK,
             open({helper("sleep 1000 & echo $! > " + Folder + "/pid; wait"),
@@ -279,7 +279,7 @@ TEST_F(CredentialHelperTest, HangsAsTheLinkEnds) {
   EXPECT_TRUE(isGone());
 }
 
-/// Actions that nobody waits for any more are cancelled with what is known.
+/// At the end of the link, actions are cancelled with the known credentials.
 TEST_F(CredentialHelperTest, HangsAfterItsAnswerHasEnded) {
   server().FateOf = [](unsigned) { return Fate::Stuck; };
   ASSERT_EQ(DTLTO_OK,
@@ -291,14 +291,14 @@ TEST_F(CredentialHelperTest, HangsAfterItsAnswerHasEnded) {
     submit(Module);
   EXPECT_TRUE(waitUntil([&] { return server().seen().Executions == 3; }));
   std::ofstream(Folder + "/late") << "now";
-  // What the helper said last has ended.
+  // The last answer of the helper has expired.
   std::this_thread::sleep_for(std::chrono::milliseconds(1100));
   size_t Runs = runs();
   close();
   EXPECT_EQ(Runs, runs());
 }
 
-/// One failure is that of all that have waited.
+/// All calls that wait for a run share its failure.
 TEST_F(CredentialHelperTest, FailsForMany) {
   ASSERT_EQ(DTLTO_OK, open({helper("[ $n = 1 ] || { sleep 1; exit 3; }; echo "
                                    "'{\"expires\":\"2000-01-01T00:00:00Z\"}'"),
@@ -313,7 +313,7 @@ TEST_F(CredentialHelperTest, FailsForMany) {
   EXPECT_LE(runs(), 4u);
 }
 
-/// What it leaves behind may keep its output open.
+/// A process that the helper leaves running may keep its output open.
 TEST_F(CredentialHelperTest, LeavesAnAgent) {
   ASSERT_EQ(DTLTO_OK, open({helper("sleep 1000 & echo $! > " + Folder +
                                    "/pid; echo '{}'"),
@@ -323,7 +323,7 @@ TEST_F(CredentialHelperTest, LeavesAnAgent) {
   ::kill(std::atoi(text("pid").c_str()), SIGKILL);
 }
 
-/// One that doesn't read must not end the linker by SIGPIPE.
+/// A helper that doesn't read must not kill the linker with SIGPIPE.
 TEST_F(CredentialHelperTest, DoesNotRead) {
   ASSERT_EQ(DTLTO_OK, open({helper("exec < /dev/null; echo '{}'")}));
   EXPECT_EQ(DTLTO_OK, compile().Status);

@@ -1,4 +1,4 @@
-//===- DigestTest.cpp - Names of contents, and what servers answer --------===//
+//===- DigestTest.cpp - Digests, faults and manifests ---------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -60,7 +60,7 @@ TEST(FaultTest, Details) {
   Fault F = faultOf(S);
   EXPECT_EQ(2000, F.After.count());
   EXPECT_EQ("RESOURCE_EXHAUSTED: two lines", F.Text);
-  // No server has a link wait for ever.
+  // The server's delay is limited.
   Info.mutable_retry_delay()->set_seconds(INT64_MAX);
   S.mutable_details(0)->PackFrom(Info);
   EXPECT_EQ(60000, faultOf(S).After.count());
@@ -79,5 +79,5 @@ TEST(ManifestTest, Any) {
   Part.replace(512, 3, "{}\n");
   EXPECT_EQ("{}\n", manifestOf(Part));
   Part.replace(124, 11, "00000002000");
-  EXPECT_EQ("", manifestOf(Part)); // longer than there is
+  EXPECT_EQ("", manifestOf(Part)); // longer than the part
 }

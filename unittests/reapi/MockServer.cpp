@@ -1,4 +1,4 @@
-//===- MockServer.cpp - A server of the API inside of a test --------------===//
+//===- MockServer.cpp - A server of the API in a test ---------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -45,12 +45,12 @@ struct MockServer::Impl final : re::Execution::Service,
   int Port = 0;
   std::unique_ptr<grpc::Server> Server;
 
-  mutable std::mutex Mutex; // guards what follows
+  mutable std::mutex Mutex; // guards the members below
   std::condition_variable Changed;
   std::map<std::string, std::string> Blobs; // by HASH/SIZE
   std::map<std::string, re::ActionResult> Results;
   std::map<std::string, Operation> Operations;
-  std::map<std::string, Fate> Fates;          // of those that hold a client
+  std::map<std::string, Fate> Fates;          // of operations that block
   std::map<std::string, std::string> Streams; // by resource, unfinished
   Seen S;
   unsigned NumRunning = 0;
@@ -220,8 +220,8 @@ struct MockServer::Impl final : re::Execution::Service,
     return Status::OK;
   }
 
-  /// For a client to unpack; damaged, or more than it may be, if that is asked
-  /// for.
+  /// Compresses \p Bytes for a client. The result is damaged or too large if
+  /// the test wants that.
   std::string pack(std::string Bytes) const {
     if (M.Bomb)
       Bytes += std::string(size_t(64) << 20, 'x');
@@ -233,7 +233,7 @@ struct MockServer::Impl final : re::Execution::Service,
     return Packed;
   }
 
-  /// HASH/SIZE at the end of a resource's name.
+  /// Returns HASH/SIZE from the end of a resource's name.
   static re::Digest digestIn(const std::string &Resource) {
     size_t Slash = Resource.rfind('/');
     size_t Before = Resource.rfind('/', Slash - 1);
@@ -323,7 +323,7 @@ struct MockServer::Impl final : re::Execution::Service,
           return Status(StatusCode::INVALID_ARGUMENT, "packs from 0 on only");
         Bytes = pack(Bytes);
         ++S.PackedReads;
-        Size = 300000; // of which something can be unpacked
+        Size = 300000; // enough to unpack something
       }
       Cut = M.CutReads != 0;
       M.CutReads -= Cut;
@@ -368,7 +368,7 @@ struct MockServer::Impl final : re::Execution::Service,
     ++S.Updates;
     if (M.UpdateCode)
       return Status(StatusCode(M.UpdateCode), "only workers may");
-    // What the API says that a client must do before.
+    // The API requires that a client uploads these before.
     auto It = Blobs.find(key(In->action_digest()));
     re::Action A;
     if (It == Blobs.end() || !A.ParseFromString(It->second) ||
@@ -383,7 +383,7 @@ struct MockServer::Impl final : re::Execution::Service,
 
   //===--------------------------------------------------------------------===//
 
-  /// Adds the blobs of a tree to \p Files, or to \p Missing.
+  /// Adds the blobs of a tree to \p Files or \p Missing.
   void readTree(const re::Digest &Root, const std::string &At,
                 std::map<std::string, std::string> &Files,
                 std::vector<re::Digest> &Missing) {
@@ -449,8 +449,8 @@ struct MockServer::Impl final : re::Execution::Service,
     return Op;
   }
 
-  /// Lets an operation be what its fate says. False if the client cancels,
-  /// which is nothing to the operation itself if it \p Stays.
+  /// Holds an operation as its fate says. Returns false if the client cancels,
+  /// but with \p Stays, the operation continues.
   bool hold(ServerContext *C, const std::string &Name, bool Stays,
             grpc::ServerWriter<Operation> *Out,
             std::unique_lock<std::mutex> &Lock) {
@@ -463,7 +463,7 @@ struct MockServer::Impl final : re::Execution::Service,
     return Stays || !C->IsCancelled();
   }
 
-  /// Whether \p In is for a compiler's version.
+  /// Answers \p In, if it asks for a compiler's version.
   bool answerQuestion(const re::ExecuteRequest &In,
                       grpc::ServerWriter<Operation> *Out, Status &Failed) {
     std::lock_guard<std::mutex> Lock(Mutex);
@@ -570,7 +570,7 @@ struct MockServer::Impl final : re::Execution::Service,
     }
     Out->Write(staged(Name, re::ExecutionStage::EXECUTING));
 
-    // What a worker does: the object is all inputs, in brackets.
+    // Like a worker: the object consists of all inputs, in brackets.
     std::string Object = "<";
     bool HasWorker = Files.count("dtlto-codegen*");
     for (const auto &[Path, Bytes] : Files)
@@ -665,7 +665,7 @@ MockServer::MockServer(const Options &O) : I(std::make_unique<Impl>(*this, O)) {
   }
   if (O.MaxStreams)
     B.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, O.MaxStreams);
-  // A server that is slow to read lets no more be sent: 64 KiB, not MiBs.
+  // A server that reads slowly lets clients send 64 KiB ahead, not MiBs.
   B.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
   B.AddListeningPort("127.0.0.1:0", Credentials, &I->Port);
   B.RegisterService(static_cast<re::Execution::Service *>(I.get()));

@@ -1,14 +1,14 @@
-//===- MockServer.h - A server of the API inside of a test ------*- C++ -*-===//
+//===- MockServer.h - A server of the API in a test -------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Content, action cache and execution in memory, for what stock servers can't
-// be made to do: cut streams, forget blobs, be full, lie, say nothing. It holds
-// clients to the API: digests of what comes are checked, actions are read from
-// the content, folders must be canonical.
+// Content, action cache and execution in memory. It does what stock servers
+// can't be made to do: cut streams, forget blobs, be full, return wrong data,
+// or hang. It checks clients against the API: the digests of blobs are
+// verified, actions are read from the content, and folders must be canonical.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,45 +27,45 @@
 
 namespace dtlto::test {
 
-/// What becomes of one execution.
+/// What happens to an execution.
 enum class Fate {
   Good,
-  CutEarly,    // UNAVAILABLE before a word
+  CutEarly,    // UNAVAILABLE before the first message
   CutLate,     // UNAVAILABLE once it runs; WaitExecution has the rest
-  Forgotten,   // likewise, but WaitExecution says NOT_FOUND
+  Forgotten,   // likewise, but WaitExecution returns NOT_FOUND
   Full,        // RESOURCE_EXHAUSTED
-  Lost,        // a blob of it is MISSING, and really gone
-  NotFound,    // the action itself is gone, and the server says NOT_FOUND
-  OtherBytes,  // the object isn't what its digest names
-  OtherObject, // the object isn't what the linker takes
+  Lost,        // one of its blobs is MISSING, and is really removed
+  NotFound,    // the action itself is removed; returns NOT_FOUND
+  OtherBytes,  // the object doesn't match its digest
+  OtherObject, // the linker refuses the object
   NoObject,
   CompileError,
-  NotRead, // the object is there, and clang's words that it lacks an import
+  NotRead, // an object, and clang's message that it lacks an import
   WorkerError,
-  NoTarget,    // the worker has no code generation for the module
+  NoTarget,    // the worker lacks the module's target
   Refused,     // PERMISSION_DENIED
   NoWorkers,   // FAILED_PRECONDITION, and nothing is missing
-  NoneExist,   // UNAVAILABLE, as Buildbarn says that it has no such workers
-  Silent,      // nothing comes until the client cancels
-  Stuck,       // it runs until the client cancels
-  Held,        // waits in the queue until release(), also with WaitExecution
-  LaterInside, // it has ended with UNAVAILABLE, and RetryInfo of a second
+  NoneExist,   // UNAVAILABLE, as from Buildbarn without such workers
+  Silent,      // sends nothing until the client cancels
+  Stuck,       // runs until the client cancels
+  Held,        // waits in the queue until release(), also in WaitExecution
+  LaterInside, // ends with UNAVAILABLE, and RetryInfo of a second
   Cached       // as Good, from the server's action cache
 };
 
 class MockServer {
 public:
   struct Options {
-    int64_t MaxBatch = 0; // 0: not said
+    int64_t MaxBatch = 0; // 0: not announced
     bool Zstd = false, Blake3 = false;
     bool InlinesObjects = true;
-    /// Failures of workers are in the action cache, too.
+    /// The action cache also keeps failures of workers.
     bool KeepsFailures = false;
     int CapabilitiesCode = 0;  // a gRPC status
-    bool TakesResults = false; // of clients, as it says
+    bool TakesResults = false; // of clients, and announces it
     int MaxStreams = 0;        // of a connection
-    uint64_t MaxRead = 0;      // of BatchReadBlobs, bytes; it isn't told
-    /// PEM, for TLS; clients must have a certificate that `Ca` vouches for.
+    uint64_t MaxRead = 0;      // bytes of BatchReadBlobs; not announced
+    /// PEM, for TLS. Clients need a certificate that `Ca` has signed.
     std::string Certificate, Key, Ca;
   };
   explicit MockServer(const Options &O);
@@ -74,47 +74,47 @@ public:
 
   std::string url() const; // grpc://127.0.0.1:PORT
 
-  /// The fate of the N-th execution, from 0. Good if there is none.
+  /// Returns the fate of execution N, from 0. Default: Good.
   std::function<Fate(unsigned)> FateOf;
-  /// Whether a call of that method may be made with that authorization; any
-  /// thread. All if there is none.
+  /// Returns whether a call of that method with that authorization is allowed.
+  /// Called on any thread. Default: all are.
   std::function<bool(const std::string &Method, const std::string &Is)> Admits;
-  /// RetryInfo of a server that is full, in milliseconds.
+  /// RetryInfo of a full server, in milliseconds.
   unsigned RetryAfterMs = 1;
-  /// So many calls of ByteStream are cut after their first message.
+  /// The number of calls of ByteStream to cut after their first message.
   unsigned CutWrites = 0, CutReads = 0;
-  /// So many calls of BatchReadBlobs say UNAVAILABLE, of the blob.
+  /// The number of calls of BatchReadBlobs whose blobs are UNAVAILABLE.
   unsigned UnavailableReads = 0;
-  /// How long BatchUpdateBlobs takes.
+  /// The duration of BatchUpdateBlobs.
   std::chrono::milliseconds SlowBatches{0};
-  /// Called with each message of Write, which goes on when it returns.
+  /// Called for each message of Write, which continues when the hook returns.
   std::function<void()> OnWrite;
-  /// What it packs is damaged, or unpacks to much more than it should.
+  /// Compressed data is damaged, or decompresses to far too much.
   bool DamagesPacked = false, Bomb = false;
-  /// So many calls of FindMissingBlobs and GetActionResult fail with
-  /// FailCode, a gRPC status: UNAVAILABLE.
+  /// The number of calls of FindMissingBlobs and GetActionResult that fail with
+  /// the gRPC status FailCode (default: UNAVAILABLE).
   unsigned FailFinds = 0, FailLookups = 0;
   int FailCode = 14;
-  /// What a compiler writes that is asked for --version; no fate.
+  /// The output of a compiler's --version. Such actions have no fate.
   std::string CompilerSays = "Debian clang version 19.1.7 (3+b1)\n";
-  /// FindMissingBlobs answers nothing while this is so.
+  /// FindMissingBlobs blocks while this is true.
   std::atomic<bool> HoldsFinds{false};
-  /// UpdateActionResult fails with this gRPC status.
+  /// The gRPC status of UpdateActionResult.
   int UpdateCode = 0;
-  /// GetCapabilities answers nothing until the client cancels.
+  /// GetCapabilities blocks until the client cancels.
   std::atomic<bool> SilentCapabilities{false};
-  /// What a compiler's question fails with, a gRPC status; 0: nothing.
+  /// The gRPC status of actions that ask for a compiler's version.
   int QuestionCode = 0;
-  /// GetActionResult answers nothing until the client cancels.
+  /// GetActionResult blocks until the client cancels.
   bool SilentLookups = false;
 
-  /// Lets those that are held go on, and all that come.
+  /// Releases all held operations, and later ones.
   void release();
-  /// No content is there any more.
+  /// Removes all content.
   void loseBlobs();
-  /// The action cache has nothing any more.
+  /// Empties the action cache.
   void forgetResults();
-  /// All that the action cache has become results with this object.
+  /// Replaces all results in the action cache by results with this object.
   void forgeResults(const std::string &Object);
 
   struct Seen {
@@ -122,14 +122,14 @@ public:
     unsigned CancelledOperations = 0;
     unsigned HeldFinds = 0, FailedFinds = 0;
     unsigned Finds = 0, FoundDigests = 0, Batches = 0, Writes = 0, Queries = 0;
-    unsigned PackedReads = 0; // blobs that went out so
+    unsigned PackedReads = 0; // blobs sent compressed
     unsigned Lookups = 0, Executions = 0, Waits = 0, MostRunning = 0;
     unsigned Questions = 0;                  // for a compiler's version
     unsigned Updates = 0;                    // of the action cache, by clients
     uint64_t BytesWritten = 0;               // by ByteStream
     std::map<std::string, unsigned> Uploads; // by hash
-    std::vector<std::string> Actions;        // hashes, as they were executed
-    std::vector<std::string> Problems;       // what no client may do
+    std::vector<std::string> Actions;        // hashes, in order of execution
+    std::vector<std::string> Problems;       // violations of the API
     std::string Authorization, Tool;
     std::map<std::string, std::string> Files; // of the last action's tree
     std::vector<std::string> Arguments;
@@ -137,7 +137,7 @@ public:
     bool DoNotCache = false, SkipCache = false;
   };
   Seen seen() const;
-  /// Whether a hash is there.
+  /// Returns whether the content has a blob with this hash.
   bool has(const std::string &Hash) const;
 
 private:

@@ -1,4 +1,4 @@
-//===- ReapiLinkTest.cpp - A linker and a server inside of a test ---------===//
+//===- ReapiLinkTest.cpp - A linker and a server in a test ----------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -54,7 +54,7 @@ void ReapiLinkTest::SetUp() {
                      const dtlto_result *Result) {
     std::lock_guard<std::mutex> Lock(of(C).Mutex);
     EXPECT_FALSE(of(C).Closed);
-    // Its memory is gone from now on.
+    // The plugin must not use the job's memory any more.
     EXPECT_EQ(1u, of(C).Jobs.erase(Job)) << "done twice, or never begun";
     Done &D = of(C).Results[Job];
     D.Status = Result->status;

@@ -1,4 +1,4 @@
-//===- ReapiLinkTest.h - A linker and a server inside of a test -*- C++ -*-===//
+//===- ReapiLinkTest.h - A linker and a server in a test --------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,7 +18,7 @@
 
 namespace dtlto::test {
 
-/// A linker whose jobs are any bytes, and which takes objects in <brackets>.
+/// A linker whose jobs are any bytes, and which accepts objects in <brackets>.
 class ReapiLinkTest : public testing::Test {
 protected:
   struct Done {
@@ -29,41 +29,41 @@ protected:
   void SetUp() override;
   void TearDown() override;
 
-  /// Starts a server, if there is none.
+  /// Returns the server, which is started if necessary.
   MockServer &server();
   /// Opens a session with that server and \p Args.
   int32_t open(std::vector<std::string> Args = {});
-  /// Offers a job: a module of its own, and one that all import.
+  /// Offers a job with its own module, and with an import that all jobs share.
   uint64_t submit(const std::string &Module, const std::string &Import = "i");
-  /// The memory of a module that no job has any more gets another of its size.
+  /// Reuses the memory of a module for another one of the same size.
   void overwrite(const std::string &Old, const std::string &New);
   Done wait(uint64_t Id);
   Done compile(const std::string &Module = "m") { return wait(submit(Module)); }
   void cancel(uint64_t Id) { dtlto_plugin_entry.cancel(Session, Id); }
-  /// The linker has found that a job's result was no good.
+  /// Tells the plugin that the result of a job was wrong.
   void refute(uint64_t Id, const std::string &Worker, int32_t Status);
-  /// What the store has under 32 times \p Key, or "error: " or
-  /// "cancelled: " and why.
+  /// Returns the store's bytes under 32 times \p Key, or "error: " or
+  /// "cancelled: " with the reason.
   std::string storeGet(char Key, uint64_t MaxBytes = 1 << 30,
                        uint32_t TimeoutMs = 60000);
-  /// Empty, or why it can't be put there.
+  /// Returns why the bytes can't be stored; empty on success.
   std::string storePut(char Key, const std::string &Bytes);
   void close();
   std::string logged(uint32_t Level);
   bool wasTold(uint64_t Id, uint32_t State);
-  /// Waits until \p Until(), which is asked again and again, is true.
+  /// Polls \p Until until it returns true. Returns false after a time limit.
   static bool waitUntil(const std::function<bool()> &Until);
 
   MockServer::Options ServerOptions;
   std::unique_ptr<MockServer> Server;
   uint32_t Timeout = 60;
   uint64_t ResultBytes = 0;
-  std::string Avoid;                          // of jobs that are submitted
+  std::string Avoid;                          // of later jobs
   std::string Triple = "x86_64-pc-linux-gnu"; // likewise
   dtlto_session *Session = nullptr;
   std::string Folder, Worker;
 
-  std::mutex Mutex; // guards what is below
+  std::mutex Mutex; // guards the members below
 
 private:
   struct Made {
@@ -90,12 +90,12 @@ private:
 
 protected:
   std::map<uint64_t, std::vector<uint32_t>> States; // without repetitions
-  std::map<uint64_t, unsigned> NumSending;          // how often it was told
+  std::map<uint64_t, unsigned> NumSending;          // number of reports
   using Number = std::pair<uint32_t, uint64_t>;     // unit and value
   std::map<std::string, Number> Numbers;            // of the session, by name
   std::map<uint64_t, std::map<std::string, Number>> JobNumbers;
-  uint64_t LastId = 0; // of the job that was submitted last
-  unsigned Parts = 0;  // that the plugin asked for
+  uint64_t LastId = 0; // of the last job
+  unsigned Parts = 0;  // requested by the plugin
 };
 
 } // namespace dtlto::test

@@ -154,7 +154,7 @@ TEST_F(SettingsTest, RbeIsSecureUnlessItSays) {
   EXPECT_TRUE(read({"server=a:1"}));
 }
 
-/// siso's own count before those of reclient that it takes, too.
+/// siso's own variables precede those of reclient, which it reads as well.
 TEST_F(SettingsTest, Siso) {
   Env = {{"SISO_REAPI_ADDRESS", "siso.example.com:443"},
          {"RBE_service", "rbe:1"},
@@ -202,7 +202,7 @@ TEST_F(SettingsTest, Worker) {
   EXPECT_EQ("/e", S.WorkerFile);
 }
 
-/// A wrong one is named with where it stands.
+/// The error for an invalid setting says where it is.
 TEST_F(SettingsTest, Wrong) {
   Env["RECC_SERVER"] = "http://a:1";
   std::pair<const char *, const char *> Args[] = {
@@ -230,16 +230,16 @@ TEST_F(SettingsTest, Wrong) {
   Env["RECC_RETRY_LIMIT"] = "lots";
   EXPECT_FALSE(read({}));
   EXPECT_EQ(0u, Error.find("$RECC_RETRY_LIMIT='lots'")) << Error;
-  // One that isn't used isn't looked at.
+  // Unused settings aren't checked.
   EXPECT_TRUE(read({"retries=1"}));
   Env.erase("RECC_RETRY_LIMIT");
-  // To recc, no limit.
+  // For recc, 0 means no limit.
   Env["RECC_REQUEST_TIMEOUT"] = "0";
   EXPECT_TRUE(read({})) << Error;
   EXPECT_FALSE(read({"timeout=0"}));
 }
 
-/// Nor what somebody has put before a host.
+/// Text before an address isn't shown either.
 TEST_F(SettingsTest, KeysInAddressesAreNotShown) {
   for (const char *Setting :
        {"server=grpcs://secret@a.example", "cas=secret@a:1", "cache=s:ecret@a",

@@ -1,11 +1,11 @@
-//===- RunJobTest.cpp - Jobs on this machine, for vendors -----------------===//
+//===- RunJobTest.cpp - Local jobs of a vendor's plugin -------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// include/dtlto/sdk/RunJob.h, mostly with shell scripts in the place of clang.
+// Tests include/dtlto/sdk/RunJob.h, mostly with shell scripts instead of clang.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,7 @@ using llvm::StringRef;
 
 namespace {
 
-/// What became of a job.
+/// The result of a job.
 struct Outcome {
   int32_t Status;
   std::string Message; // "(null)" without one
@@ -33,14 +33,14 @@ struct Outcome {
 class RunJobTest : public testing::Test {
 protected:
   RunJobTest() {
-    // Folders of jobs are made in one that has nothing else.
+    // Job folders go into a folder of their own.
     EXPECT_FALSE(llvm::sys::fs::create_directory(Top.path("jobs")));
     if (const char *Was = getenv("TMPDIR"))
       OldTmp = Was;
     setenv("TMPDIR", Top.path("jobs").c_str(), 1);
   }
 
-  /// Runs a job with one input, and expects that nothing is left of it.
+  /// Runs a job with the test's inputs, and expects that it leaves no files.
   Outcome run(const std::string &Program, size_t TextSize = 4096) {
     dtlto_run Run = {Program.c_str(),
                      [](void *Stop) -> int {
@@ -74,7 +74,7 @@ protected:
     std::string Text(TextSize, 'x');
     dtlto_result R = {};
     R.size = sizeof(R);
-    R.object.size = 77; // whatever was there
+    R.object.size = 77; // must be overwritten
     EXPECT_EQ(dtlto_run_job(&Job, &Run, &R, Text.data(), TextSize), R.status);
     Outcome O = {R.status, R.message ? R.message : "(null)", ""};
     EXPECT_EQ(R.object.size != 0, R.status == DTLTO_OK);
@@ -85,7 +85,7 @@ protected:
     return O;
   }
 
-  /// An executable script; `$top` is our folder.
+  /// Creates an executable script, in which `$top` is the test's folder.
   std::string script(const std::string &Text) {
     std::string Name = "script" + std::to_string(NumScripts++);
     Top.write(Name, "#!/bin/sh\ntop='" + Top.path("") + "'\n" + Text);
@@ -173,14 +173,14 @@ TEST_F(RunJobTest, ProgramsThatAreMissing) {
                            "': No such file or directory");
 }
 
-// It would be looked for in the job's folder.
+// The program would be searched in the job's folder.
 TEST_F(RunJobTest, RelativePathsOfProgramsAreRefused) {
   Outcome O = run("bin/clang");
   EXPECT_EQ(O.Status, DTLTO_ERROR_INFRASTRUCTURE);
   EXPECT_EQ(O.Message, "neither a name nor an absolute path: 'bin/clang'");
 }
 
-// The version of one program says nothing of another's objects.
+// The checked program must be the one that runs.
 TEST_F(RunJobTest, WhatIsCheckedIsWhatRuns) {
   for (const char *Folder : {"near", "far"}) {
     EXPECT_FALSE(llvm::sys::fs::create_directory(Top.path(Folder)));
@@ -238,7 +238,7 @@ TEST_F(RunJobTest, LongMessagesEndWithWhatIsMissing) {
 }
 
 TEST_F(RunJobTest, LastWordsAreHeard) {
-  // Nobody reads before the process has ended.
+  // Read only after the process has ended.
   Stop = [&] {
     siginfo_t Info;
     if (exists("runs"))
@@ -400,7 +400,7 @@ TEST_F(RunJobTest, ManyAtTheSameTime) {
     T.join();
 }
 
-// Then nobody can learn how a process ended.
+// If SIGCHLD is ignored, exit codes are lost.
 TEST_F(RunJobTest, ExitCodesThatAreLost) {
   inProcesses(1, [&](unsigned) {
     signal(SIGCHLD, SIG_IGN);
@@ -457,7 +457,7 @@ TEST_F(RunJobTest, NoClangAtAll) {
   EXPECT_STREQ(Text, ("can't run '" + Missing).substr(0, 19).c_str());
 }
 
-// What dtlto_run_check_clang() stops by.
+// dtlto_run_check_clang() uses this to stop in time.
 TEST_F(RunJobTest, LimitsPass) {
   struct timespec Now;
   clock_gettime(CLOCK_MONOTONIC, &Now);

@@ -1,4 +1,4 @@
-//===- SdkHost.h - A linker for sessions of the SDK -------------*- C++ -*-===//
+//===- SdkHost.h - A host for sessions of the SDK ---------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,8 +20,8 @@
 
 namespace dtlto::test {
 
-/// A session of the test program's own plugin, and the host that it has. Notes
-/// what the plugin calls; a call after close() fails the test.
+/// Opens a session of the test program's plugin. Records the plugin's calls; a
+/// call after close() fails the test.
 class SdkHostTest : public testing::Test {
 protected:
   static SdkHostTest &from(dtlto_host_context *C) {
@@ -87,7 +87,7 @@ protected:
     Fn();
     Changed.notify_all();
   }
-  /// Waits for \p Until, which is asked with the lock held.
+  /// Waits for \p Until, which is called with the lock held.
   template <typename F> void waitFor(F Until) {
     std::unique_lock<std::mutex> Lock(Mutex);
     ASSERT_TRUE(Changed.wait_for(Lock, std::chrono::seconds(60), Until));
@@ -105,24 +105,24 @@ protected:
     Job.output = "module.native.o";
     return P.submit(Session, &Job);
   }
-  /// One that lives as long as the test.
+  /// Offers a new job, which lives as long as the test.
   int32_t submit() { return submit(Jobs.emplace_back()); }
 
   const dtlto_plugin &P = dtlto_plugin_entry;
   dtlto_host Host = {};
-  std::map<std::string, const void *> Extensions; // of the host
+  std::map<std::string, const void *> Extensions; // extensions of the host
   dtlto_session *Session = nullptr;
   std::list<dtlto_job> Jobs;
   uint64_t LastId = 0;
 
-  std::mutex Mutex; // guards what follows
+  std::mutex Mutex; // guards the members below
   std::condition_variable Changed;
   bool Runs = false, MayRun = false, Closed = false;
   unsigned NumDone = 0, NumTold = 0;
   std::map<uint64_t, unsigned> Ends; // by job
-  bool ToldSinceDone = false;        // load_changed() has come since
-  std::string Logged;                // the last
-  // Of the last job that was done.
+  bool ToldSinceDone = false;        // load_changed() came last
+  std::string Logged;                // the last message
+  // The result of the last job.
   int32_t Status = DTLTO_OK;
   std::string Message, Object;
   std::optional<std::string> Worker;

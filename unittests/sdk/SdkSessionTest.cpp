@@ -1,4 +1,4 @@
-//===- SdkSessionTest.cpp - What the SDK keeps count of -------------------===//
+//===- SdkSessionTest.cpp - Sessions of the SDK ---------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,7 +14,7 @@ using namespace dtlto::sdk;
 
 namespace {
 
-/// Keeps all jobs until a test ends them.
+/// Holds all jobs until a test ends them.
 class Events : public Session {
 public:
   Events(const dtlto_host &Host, const dtlto_session_params &) : Session(Host) {
@@ -55,7 +55,7 @@ public:
     while (std::shared_ptr<Job> J = take())
       J->fail(DTLTO_CANCELLED);
   }
-  /// The oldest; null: there is none.
+  /// Returns the oldest job, or null.
   std::shared_ptr<Job> take() {
     std::lock_guard<std::mutex> Lock(Mutex);
     if (Kept.empty())
@@ -88,7 +88,7 @@ TEST_F(SdkSessionTest, BusyIsSaidAndTakenBack) {
   EXPECT_EQ(submit(), DTLTO_OK);
   EXPECT_EQ(submit(), DTLTO_OK);
   events().take()->finish({"one"});
-  EXPECT_EQ(NumTold, 0u); // nobody was refused
+  EXPECT_EQ(NumTold, 0u); // no job was refused
   EXPECT_EQ(submit(), DTLTO_OK);
   EXPECT_EQ(submit(), DTLTO_BUSY);
   EXPECT_EQ(submit(), DTLTO_BUSY);
@@ -110,13 +110,13 @@ TEST_F(SdkSessionTest, MoreCapacityIsRoom) {
   EXPECT_EQ(NumTold, 1u);
   EXPECT_EQ(submit(), DTLTO_OK);
   EXPECT_EQ(submit(), DTLTO_BUSY);
-  // Less than there are: none ends by it, and the next has to wait longer.
+  // A lower capacity ends no job, but the next one has to wait longer.
   events().setCapacity(0);
   events().take()->finish({"one"});
   EXPECT_EQ(NumTold, 1u);
 }
 
-/// Each refused job is told of room, whatever ends or changes meanwhile.
+/// load_changed() follows each refusal, whatever ends or changes meanwhile.
 TEST_F(SdkSessionTest, NoBusyIsForgotten) {
   constexpr unsigned NumJobs = 2000;
   std::thread Ender([&] {
@@ -146,8 +146,8 @@ TEST_F(SdkSessionTest, NoBusyIsForgotten) {
 }
 
 #ifdef __GLIBC__
-/// A result in submit() takes a thread to be told. Without one, it is
-/// submit()'s own, and close() doesn't wait for another.
+/// A result within submit() needs another thread to report it. Without that
+/// thread, submit() returns the error, and close() doesn't wait.
 TEST_F(SdkSessionTest, AResultInSubmitWithoutAThread) {
   pthread_attr_t Usual, Huge;
   ASSERT_EQ(0, pthread_getattr_default_np(&Usual));
@@ -187,7 +187,7 @@ TEST_F(SdkSessionTest, AJobIsCompiledHere) {
       }};
   ASSERT_EQ(submit(), DTLTO_OK);
   Result None = events().take()->compileHere();
-  EXPECT_EQ(None.Status, DTLTO_ERROR_CALLER); // this host can't
+  EXPECT_EQ(None.Status, DTLTO_ERROR_CALLER); // the host has no such extension
   Extensions[DTLTO_EXT_LOCAL_CODEGEN] = &Codegen;
 
   ASSERT_EQ(submit(), DTLTO_OK);
@@ -201,7 +201,7 @@ TEST_F(SdkSessionTest, AJobIsCompiledHere) {
   J->finish(J->compileHere());
   EXPECT_EQ(Status, DTLTO_OK);
   EXPECT_EQ(Object, "made here");
-  // A second result, and a look after the end, are no harm.
+  // A second result and a call after the end are ignored.
   J->finish({"another"});
   close();
   EXPECT_EQ(J->compileHere().Status, DTLTO_CANCELLED);
@@ -252,7 +252,7 @@ TEST_F(SdkSessionTest, Bundles) {
 TEST_F(SdkSessionTest, NumbersForTheReport) {
   ASSERT_EQ(submit(), DTLTO_OK);
   auto J = events().take();
-  // A host without the extension shows none.
+  // Ignored by a host without the extension.
   events().number("hits", DTLTO_UNIT_COUNT, 1);
   J->number("run", DTLTO_UNIT_MICROSECONDS, 1);
   static std::string Told;
@@ -291,7 +291,7 @@ TEST_F(SdkSessionTest, ResultsOfAWorker) {
   EXPECT_EQ(J->problem("damaged"), "it is damaged");
   J->finish({"good"});
   close();
-  EXPECT_EQ(J->problem("damaged"), ""); // there is nobody to ask
+  EXPECT_EQ(J->problem("damaged"), ""); // no host to ask
 }
 
 //===----------------------------------------------------------------------===//
@@ -354,7 +354,7 @@ TEST(SdkBufferTest, OwnersAreMovedAndReleasedOnce) {
     EXPECT_EQ(B.take().data, Bytes);
     EXPECT_EQ(B.size(), 0u);
   }
-  EXPECT_EQ(NumReleased, 1); // the last was taken
+  EXPECT_EQ(NumReleased, 1); // the last one was taken
   std::vector<char> Many(1000, 'x');
   const char *At = Many.data();
   Buffer C(std::move(Many));

@@ -49,7 +49,7 @@ TEST_F(SdkThreadsTest, ACancelledJobMakesRoom) {
   occupy(One);
   ASSERT_EQ(submit(Two), DTLTO_OK);
   ASSERT_EQ(submit(Three), DTLTO_BUSY);
-  // Nothing ends meanwhile, so nothing else tells of the room.
+  // No job ends meanwhile, so only the cancelled one makes room.
   unsigned Before = numTold();
   P.cancel(Session, Two.id);
   waitFor([&] { return NumTold > Before; });
@@ -108,7 +108,7 @@ TEST_F(SdkThreadsTest, AFailureNeedNotBeThrown) {
   EXPECT_EQ(Worker, "node8");
 }
 
-/// The thread waits for nothing but that.
+/// The thread waits only for the cancellation.
 TEST_F(SdkThreadsTest, ARunningJobHearsThatItIsCancelled) {
   OnRun = [this](const Job &J) -> Result {
     J.onCancel([this] { note([&] { MayRun = true; }); });
@@ -126,7 +126,7 @@ TEST_F(SdkThreadsTest, ARunningJobHearsThatItIsCancelled) {
 }
 
 TEST_F(SdkThreadsTest, WhatIsCancelledBeforeIsHeardAtOnce) {
-  // The job calls back as long as it is there, which is until the session ends.
+  // The callback lives as long as the job, which is until the session ends.
   auto Heard = std::make_shared<bool>(false);
   OnRun = [&, Heard](const Job &J) -> Result {
     note([&] { Runs = true; });
@@ -162,7 +162,7 @@ TEST(ResultMemoryTest, WhoHasMoreThanItsPartMayNotGrow) {
     EXPECT_TRUE(Small.grow(20));
     EXPECT_EQ(Large.room(), 0u);
     EXPECT_FALSE(Large.grow(1));
-    EXPECT_EQ(Small.room(), 30u); // up to its half
+    EXPECT_EQ(Small.room(), 30u); // up to half of the limit
     EXPECT_TRUE(Small.grow(30));
     EXPECT_FALSE(Small.grow(1));
   }
