@@ -81,7 +81,7 @@ lto::ThinBackend wrapCreateBackend(ThreadPoolStrategy Parallelism,
     const char *Beside = HasCodegenData ? " with --thinlto-dist-split" : "";
     TheLinker->Msg->note(
         "plugin '" + Twine(TheLinker->Plugin->name) +
-        "': all modules are compiled here, since "
+        "': all modules are compiled locally, since "
         "-mllvm -codegen-data-thinlto-two-rounds cannot be distributed" +
         Beside);
     return realCreateBackend(Parallelism, std::move(OnWrite),
