@@ -148,8 +148,7 @@ bool wrapPruneCache(StringRef Path, CachePruningPolicy Policy,
 [[maybe_unused]] static lto::ThinBackend refuseBoth() {
   return createFailingThinBackend(
       "dtlto: both a plugin (" + TheLinker->Opts.Plugin +
-      ") and --thinlto-distributor are to run the jobs: leave one of them "
-      "out");
+      ") and --thinlto-distributor would run the jobs: remove one of them");
 }
 
 #ifdef DTLTO_CREATE_DISTRIBUTED

@@ -1053,7 +1053,7 @@ TEST(ConfigJSONTest, MissingUnknownAndRepeated) {
     std::string Named = ("\"" + Section + "\":").str();
     EXPECT_TRUE(contains(whyNot(replaced(Text, Named, "\"x\":")), "missing"));
     EXPECT_TRUE(contains(whyNot(replaced(Text, Named, "\"x\":{}," + Named)),
-                         "more than the sections"));
+                         "members other than the sections"));
     EXPECT_TRUE(
         contains(whyNot(replaced(Text, Named, Named + "0," + Named)), "twice"));
     // A field that doesn't travel is unknown.
