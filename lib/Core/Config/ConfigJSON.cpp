@@ -494,7 +494,7 @@ Expected<ReadConfig> dtlto::readConfig(StringRef Text) {
   if (!Again)
     return bad(toString(Again.takeError()));
   if (*Again != Text)
-    return bad("a field is repeated, or the text is not in canonical form");
+    return bad("a field occurs twice, or the text is not in canonical form");
   if (Result.Extras.ObjCARCContract)
     Result.Conf.PreCodeGenPassesHook = [](legacy::PassManager &Passes) {
       Passes.add(createObjCARCContractPass());
