@@ -182,7 +182,7 @@ void Session::configure(const dtlto_session_params &Params) {
   Needs = C.needs;
   WhyNull = nullsFor(Needs);
   expect(Needs < 2 * DTLTO_JOB_WHOLE_IMPORTS || P.abi_minor > DTLTO_ABI_MINOR,
-         Section, "`needs` has bits that this ABI doesn't have",
+         Section, "`needs` has bits that this ABI does not have",
          "combine DTLTO_JOB_... of the header that you have");
   checkText(Section, "`no_fallback`", NoFallback);
 }
