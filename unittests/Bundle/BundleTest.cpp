@@ -846,9 +846,11 @@ TEST(BundleTest, Versions) {
   auto Other = readBundle(Bytes, "19.1.99");
   ASSERT_FALSE(bool(Other));
   EXPECT_EQ(toString(Other.takeError()),
-            "the bundle is for LLVM " + ThisLLVM + ", this is 19.1.99");
+            "the bundle is for LLVM " + ThisLLVM +
+                ", but this program has LLVM 19.1.99");
   EXPECT_EQ(refusalOf("\"llvm\":\"" + ThisLLVM, "\"llvm\":\"19.0\\n"),
-            "the bundle is for LLVM 19.0\\x0a, this is " + ThisLLVM);
+            "the bundle is for LLVM 19.0\\x0a, but this program has LLVM " +
+                ThisLLVM);
   EXPECT_HAS(refusalOf("\"version\":1", "\"version\":2,\"new\":[]"),
              "its format version is 2, but this program supports 1");
   EXPECT_HAS(refusalOf("\"version\":1", "\"version\":\"1\""),
