@@ -126,8 +126,8 @@ static Expected<Filter> lookForPlugin(ArrayRef<const char *> Args,
     }
   if (!CC.empty() && !HasDistribute)
     return failure(CC + " needs " + CC.drop_back(DistributeCC.size()) +
-                   "thinlto-distribute, without a name: the plugin make runs "
-                   "the jobs with that tool");
+                   "thinlto-distribute without a name, so that the plugin make "
+                   "runs the jobs with that tool");
   StringRef Stem = sys::path::stem(Plugin);
   Stem.consume_front("libdtlto_");
   return Filter{Stem == "distributor", !CC.empty()};
@@ -304,8 +304,8 @@ static Error addEnvironment(Words &Args, StringSaver &Saver,
                 parseOption(Added, I, /*IsCOFF=*/true, IsOurs))
           return failure(F->Spelling + " is in the environment variable " +
                          Name +
-                         ": write it on the command line, or into a "
-                         "response file that is named there");
+                         ": write it on the command line, or in a response "
+                         "file that the command line names");
       Args.insert(std::next(Args.begin()), Added.begin(), Added.end());
     }
   return Error::success();

@@ -81,7 +81,7 @@ lto::ThinBackend wrapCreateBackend(ThreadPoolStrategy Parallelism,
     const char *Beside = HasCodegenData ? " with --thinlto-dist-split" : "";
     TheLinker->Msg->note(
         "plugin '" + Twine(TheLinker->Plugin->name) +
-        "': all modules are compiled here, since "
+        "': all modules are compiled locally, since "
         "-mllvm -codegen-data-thinlto-two-rounds cannot be distributed" +
         Beside);
     return realCreateBackend(Parallelism, std::move(OnWrite),
@@ -148,8 +148,7 @@ bool wrapPruneCache(StringRef Path, CachePruningPolicy Policy,
 [[maybe_unused]] static lto::ThinBackend refuseBoth() {
   return createFailingThinBackend(
       "dtlto: both a plugin (" + TheLinker->Opts.Plugin +
-      ") and --thinlto-distributor are to run the jobs: leave one of them "
-      "out");
+      ") and --thinlto-distributor would run the jobs: remove one of them");
 }
 
 #ifdef DTLTO_CREATE_DISTRIBUTED

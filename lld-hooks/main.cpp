@@ -128,7 +128,7 @@ static Expected<const dtlto_plugin *> load(const char *Argv0,
                         is_contained(Args, StringRef("--verbose")));
   outs().flush();
   if (outs().has_error())
-    Code = refuse(Args[0], failure("the status can't be written: " +
+    Code = refuse(Args[0], failure("the status cannot be written: " +
                                    outs().error().message()));
   sys::Process::Exit(Code, /*NoCleanup=*/true);
 }

@@ -33,7 +33,7 @@ import sys
 
 
 # The note about jobs that can't run on another machine or in another process.
-STAYS = (rb".*modules were compiled here, since (.*) cannot be expressed on a "
+STAYS = (rb".*modules were compiled locally, since (.*) cannot be expressed on a "
          rb"remote compiler's command line\n")
 
 

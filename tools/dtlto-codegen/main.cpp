@@ -181,8 +181,8 @@ static Error write(const CommandLine &C, const JobOutputs &Outputs,
   if (Outputs.Dwo || Outputs.Remarks) {
     if (C.Output == "-")
       return createStringError(inconvertibleErrorCode(),
-                               "the job makes more than an object: without a "
-                               "name for it, --frame is needed");
+                               "the job makes more than an object: name the "
+                               "object with -o, or use --frame");
     SideFiles Files;
     for (auto [File, Extension] : {std::pair(&Files.Dwo, "dwo"),
                                    std::pair(&Files.Remarks, "opt.yaml")}) {
@@ -272,7 +272,7 @@ compile(StringRef Input, Expected<Bundle> B, bool IsFramed,
 static int runInChild(function_ref<int()> Fn) {
   pid_t Parent = ::getpid(), Child = ::fork();
   if (Child < 0)
-    return fail("can't start a process: " + StringRef(std::strerror(errno)));
+    return fail("cannot start a process: " + StringRef(std::strerror(errno)));
   if (Child == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     ::_exit(::getppid() == Parent ? Fn() : 1);
@@ -280,7 +280,7 @@ static int runInChild(function_ref<int()> Fn) {
   int Status;
   while (::waitpid(Child, &Status, 0) < 0)
     if (errno != EINTR)
-      return fail("can't wait for a process: " +
+      return fail("cannot wait for a process: " +
                   StringRef(std::strerror(errno)));
   if (WIFEXITED(Status))
     return WEXITSTATUS(Status);
@@ -335,7 +335,8 @@ int main(int Argc, char **Argv) {
   // Before LLVM's own handlers, which open files to print the stack trace.
   sys::AddSignalHandler(liftFileLimit, nullptr);
   InitLLVM X(Argc, Argv);
-  setBugReportMsg("dtlto-codegen crashed; the bundle shows it again\n");
+  setBugReportMsg("dtlto-codegen crashed; run it on the same bundle to "
+                  "reproduce the crash\n");
 
   // Also for --version, whose answer decides which workers get jobs.
   if (Error E = checkLLVM())
@@ -374,7 +375,7 @@ int main(int Argc, char **Argv) {
       MemoryBuffer::getFileOrSTDIN(C.Input, /*IsText=*/false,
                                    /*RequiresNullTerminator=*/false);
   if (!File)
-    return fail("can't read '" + C.Input + "': " + File.getError().message());
+    return fail("cannot read '" + C.Input + "': " + File.getError().message());
   StringRef Bytes = (*File)->getBuffer();
   if (C.Batch)
     return compileBatch(C, Bytes);

@@ -30,15 +30,15 @@ void dtlto::printUsage(raw_ostream &OS) {
   OS << R"(usage: dtlto-distributor --plugin=<name> [<option>...] <file>.json
        dtlto-distributor --plugin=<name> [<option>...] --index-only <folder> -- <compiler> [<argument>...]
 
-Runs the ThinLTO backend compiles of a stock ld.lld 21 or later, or lld-link 22 or
-later, which starts it (--thinlto-distributor=), or those that a link with
---thinlto-index-only left, with a plugin of dtlto.
+Runs ThinLTO backend compiles with a plugin of dtlto: those of a stock ld.lld 21
+or later, or lld-link 22 or later, which starts dtlto-distributor
+(--thinlto-distributor=), or those of a link with --thinlto-index-only.
 
   --jobs=<n>               Compile at most <n> modules at a time on this machine
-  --index-only <folder>    Compile what has a .thinlto.bc below <folder>
+  --index-only <folder>    Compile each module with a .thinlto.bc below <folder>
   --prefix-replace=<old>;<new>[;<object>]
                            As LLD's --thinlto-prefix-replace
-  --verbose                Tell what happens to each job
+  --verbose                Report what happens to each job
   --help, --version
 
 Options of dtlto's linker, without its prefix (dtlto-distributor(1) says more):
@@ -83,7 +83,7 @@ static Error readOption(Command &C, StringRef Name,
     Name.consume_front(Prefix);
     if (is_contained(NotHere, Name))
       return failure("option " + printable(Spelling) +
-                     " means nothing to jobs that are files");
+                     " does not apply to jobs that are files");
     return setOption(C.Opts, (Prefix + Name).str(), Value, Spelling);
   }
   return Error::success();

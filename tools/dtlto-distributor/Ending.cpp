@@ -73,7 +73,7 @@ void dtlto::becomeLaunched(int Argc, char **Argv) {
   if (::getppid() != std::atoi(Argv[2])) // it ended before prctl()
     ::_exit(1);
   ::execvp(Argv[3], Argv + 4);
-  std::fprintf(stderr, "can't run '%s': %s\n", Argv[3], std::strerror(errno));
+  std::fprintf(stderr, "cannot run '%s': %s\n", Argv[3], std::strerror(errno));
   ::_exit(127);
 }
 

@@ -67,7 +67,7 @@ static Expected<JobList> readJobs(const Command &C) {
   auto File = MemoryBuffer::getFile(C.List);
   if (!File)
     return failure("'" + printable(C.List) +
-                   "' can't be read: " + File.getError().message());
+                   "' cannot be read: " + File.getError().message());
   return parseJobList((*File)->getBuffer(), C.List);
 }
 
@@ -89,13 +89,13 @@ static Error checkFiles(const JobList &List) {
   for (size_t I = 0; I != List.Jobs.size(); ++I)
     for (StringRef Path : List.Jobs[I].Outputs) {
       std::string Place =
-          "jobs[" + std::to_string(I) + "]: it would write '" + printable(Path);
+          "jobs[" + std::to_string(I) + "]: output '" + printable(Path);
       if (auto Id = IdOf(Path); Id && Inputs.count(*Id))
-        return failure(Place + "', which is read by another name");
+        return failure(Place + "' is also an input, by another name");
       StringRef Folder = sys::path::parent_path(Path);
       auto Id = IdOf(Folder.empty() ? "." : Folder);
       if (Id && !Outputs.emplace(*Id, sys::path::filename(Path)).second)
-        return failure(Place + "', which is written by another name, too");
+        return failure(Place + "' is also written by another name");
     }
   return Error::success();
 }
@@ -107,7 +107,7 @@ static Error removeOld(const JobList &List) {
     for (StringRef Path : J.Outputs)
       if (std::error_code EC = sys::fs::remove(Path))
         return failure("'" + printable(Path) +
-                       "' can't be removed: " + EC.message());
+                       "' cannot be removed: " + EC.message());
   return Error::success();
 }
 
@@ -118,9 +118,9 @@ static Error checkComplete(const JobList &List) {
       uint64_t Size = 0;
       std::error_code EC = sys::fs::file_size(Path, Size);
       if (EC || (Size == 0 && Path == J.object()))
-        return failure(
-            "internal error: all jobs have ended, but '" + printable(Path) +
-            "' is no complete object: " + (EC ? EC.message() : "it is empty"));
+        return failure("internal error: all jobs have ended, but '" +
+                       printable(Path) + "' is not a complete object: " +
+                       (EC ? EC.message() : "it is empty"));
     }
   return Error::success();
 }
@@ -129,8 +129,8 @@ static Error checkComplete(const JobList &List) {
 static Expected<std::string> makeRoom(const JobList &List) {
   SmallString<128> Folder;
   if (std::error_code EC = sys::fs::createUniqueDirectory("dtlto", Folder))
-    return failure("no temporary folder '" + Folder +
-                   "' can be made: " + EC.message());
+    return failure("cannot create the temporary folder '" + Folder +
+                   "': " + EC.message());
   removeAfterUs(Folder.str().str());
   if (Error E = checkFiles(List))
     return std::move(E);
@@ -158,8 +158,8 @@ static Error run(const char *Argv0, Command &C, PlainMessages &Msg) {
     return List.takeError();
   if (!List->UnknownKeys.empty()) {
     std::string Keys = join(List->UnknownKeys, ", ");
-    Msg.warning("'" + printable(C.List) + "' has what this version of " +
-                Program + " doesn't know: " + Keys + ". It is ignored");
+    Msg.warning("'" + printable(C.List) + "' has keys that this version of " +
+                Program + " does not know: " + Keys + "; they are ignored");
   }
   if (List->Jobs.empty())
     return Error::success();

@@ -60,8 +60,8 @@ void dtlto::check::watchChildren() {
   std::atexit([] {
     expect(::getpid() == Mine, "PluginAPI.h",
            "the plugin called exit() in a child that it forked",
-           "end the child with _exit(): exit() runs what the linker wants to "
-           "have run at its own end");
+           "end the child with _exit(): exit() runs the linker's own exit "
+           "handlers");
   });
 }
 

@@ -59,13 +59,14 @@ static void busy(const Bench &B) {
     return;
   if (expect(Status == DTLTO_BUSY, "dtlto_plugin.submit",
              "submit() refused a job with " + Twine(Status),
-             "where there is no room, return DTLTO_BUSY") &&
-      expect(S.waitForRoom(Before), "DTLTO_BUSY",
-             "after " + Twine(S.accepted().size()) +
-                 " accepted jobs, submit() returned DTLTO_BUSY, and "
-                 "load_changed() never came, though all jobs have ended",
-             "remember that you said DTLTO_BUSY, and call load_changed() when "
-             "there is room"))
+             "if there is no room, return DTLTO_BUSY") &&
+      expect(
+          S.waitForRoom(Before), "DTLTO_BUSY",
+          "after " + Twine(S.accepted().size()) +
+              " accepted jobs, submit() returned DTLTO_BUSY, but "
+              "load_changed() was never called, although all jobs have ended",
+          "remember that you returned DTLTO_BUSY, and call load_changed() when "
+          "there is room"))
     expect(S.submit(B.smallest()), "DTLTO_BUSY",
            "after load_changed(), submit() refused a job",
            "return DTLTO_OK, or DTLTO_BUSY again");
@@ -105,12 +106,12 @@ static void load(const Bench &B) {
        !IsZero() && Clock::now() < End; After = S.load())
     std::this_thread::sleep_for(10ms);
   expect(During.slots || After.slots, "dtlto_load",
-         "load() says that there are 0 slots, though jobs were run",
+         "load() reports 0 slots, although jobs were run",
          "`slots` is how many jobs can run at the same time, or UINT32_MAX if "
-         "you can't know it");
+         "that is unknown");
   expect(IsZero(), "dtlto_load",
-         "all jobs have ended, and load() says that " + Twine(After.queued) +
-             " don't run yet",
+         "all jobs have ended, but load() reports that " + Twine(After.queued) +
+             " do not run yet",
          "`queued` counts jobs of this session that were accepted and wait");
 }
 
@@ -155,7 +156,7 @@ static void refuted(const Bench &B) {
   auto *Refuted =
       getExtension<dtlto_refuted>(B.Plugin, DTLTO_EXT_REFUTED, "dtlto_refuted");
   if (!Refuted)
-    return note("the plugin doesn't offer it");
+    return note("the plugin does not offer it");
   Session S(B, 2);
   // As if another worker had compiled it.
   auto Refute = [&](uint64_t Id, const char *Worker) {
@@ -174,26 +175,27 @@ static void refuted(const Bench &B) {
 /// way.
 static void compilerError(const Bench &B) {
   if (B.Refused.empty())
-    return note("not tried: --jobs has none that a compiler says no to");
+    return note("not tried: --jobs has no job that fails to compile");
   Session S(B, 1);
   uint64_t Id = S.submit(B.Refused.front());
   S.waitForAll();
   const JobRecord *R = S.job(Id);
   if (expect(R, "dtlto_plugin.submit", "submit() refused a job",
-             "whether a job can be compiled is the compiler's to say") &&
+             "let the compiler decide whether a job can be compiled") &&
       expect(R->Status == DTLTO_ERROR_COMPILER, "DTLTO_ERROR_COMPILER",
-             "a compiler says no to this job (its inline assembler isn't any), "
-             "and ends with 1; the job ended with the status " +
+             "this job fails to compile (its inline assembly is invalid), and "
+             "the compiler exits with 1, but the job ended with the status " +
                  Twine(R->Status) + ": " +
                  (R->Message.empty() ? "(no message)" : R->Message),
-             "where the compiler ran and said no, report DTLTO_ERROR_COMPILER "
-             "(18); else the linker gives the job to worker after worker") &&
+             "if the compiler ran and failed, report DTLTO_ERROR_COMPILER "
+             "(18); otherwise the linker retries the job on other workers") &&
       expect(!StringRef(R->Message).trim().empty(), "dtlto_result.message",
              "a job ended with DTLTO_ERROR_COMPILER, and without a message",
-             "`message` holds the compiler's own words: send back what it "
-             "wrote to stderr"))
+             "`message` holds the compiler's own output: return what it wrote "
+             "to stderr"))
     expect(!S.hasGivenUp(), "DTLTO_LOG_ERROR",
-           "one job didn't compile, and the plugin says that it can't go on",
+           "one job did not compile, and the plugin reports that it cannot "
+           "continue",
            OneJobFailed);
 }
 
@@ -208,10 +210,9 @@ static void expectError(const Bench &B, function_ref<void(Sample &)> Damage) {
   S.waitForAll();
   // submit() may have refused it.
   expect(Id == 0 || S.job(Id)->Status != DTLTO_OK, "dtlto_result.status",
-         "a job that can't be compiled ended with DTLTO_OK",
-         "look at the compiler's exit code, and at nothing else, to tell "
-         "success from failure; and don't keep results by less than all "
-         "inputs' digests");
+         "a job that cannot be compiled ended with DTLTO_OK",
+         "detect failures by the compiler's exit code alone; if results are "
+         "cached, their keys must contain the digests of all inputs");
   // The session must continue, unless the plugin has given up.
   if (S.hasGivenUp())
     return;
@@ -256,45 +257,45 @@ static void unknownRole(const Bench &B) {
 }
 
 const std::vector<Case> dtlto::check::JobCases = {
-    {"identity", "each object is the linker's own, byte for byte",
+    {"identity", "each object is identical to the linker's own, byte for byte",
      [](const Bench &B) { compileAll(B, B.Samples); }, true},
     {"output", "the object is read from the path that the job names", output},
-    {"many", "each of many jobs has one result, and the right one",
+    {"many", "each of many jobs has exactly one result, the correct one",
      [](const Bench &B) { compileMany(B, B.O.NumJobs); }},
-    {"buffers", "objects stay as they are, and can be released late",
+    {"buffers", "objects do not change, and can be released late",
      [](const Bench &B) { compileMany(B, unsigned(B.Samples.size())); }},
-    {"callbacks", "load and submit don't wait for callbacks", callbacks},
+    {"callbacks", "load and submit do not wait for callbacks", callbacks},
     {"busy", "BUSY is followed by load_changed", busy},
-    {"held-results", "submit doesn't wait until another job has ended",
+    {"held-results", "submit does not wait until another job has ended",
      heldResults},
-    {"load", "load answers, and its numbers make sense", load},
+    {"load", "load returns, and its numbers are consistent", load},
     {"open-again", "one process can have several sessions, one after another",
      openAgain},
     {"cancel", "cancelled jobs have a result, unknown ids are ignored", cancel},
     {"cancel-storm", "many cancels, each several times", cancelStorm},
     {"close-running", "close cancels jobs that run, and ends within seconds",
      closeRunning},
-    {"refuted", "dtlto.refuted/1, if there, comes back at once", refuted},
+    {"refuted", "dtlto.refuted/1, if offered, returns at once", refuted},
     {"close-at-once", "close right after submit",
      [](const Bench &B) {
        Session S(B, 16);
        fill(S, B.Samples, 16);
      }},
     {"compiler-error",
-     "what the compiler says no to is its own error, in its words",
-     compilerError},
+     "a job that fails to compile has the compiler's own error", compilerError},
     {"truncated-bitcode", "half a module is an error", truncatedBitcode},
-    {"no-bitcode", "text in the place of a module is an error",
+    {"no-bitcode", "text in place of a module is an error",
      wrongInput(DTLTO_ROLE_PRIMARY, "This was no module.\n")},
     {"empty-input", "an empty module is an error",
      wrongInput(DTLTO_ROLE_PRIMARY, "")},
     {"missing-index", "a job without its index is an error", missingIndex},
-    {"broken-index", "text in the place of an index is an error",
+    {"broken-index", "text in place of an index is an error",
      wrongInput(DTLTO_ROLE_INDEX, "This was no index.\n")},
     {"new-host", "a linker with ABI 1.99, whose structs are larger",
      [](const Bench &B) { compileAll(B, B.Samples, LaterBytes); }},
     {"unknown-role",
-     "an input with a role of a later ABI is a file like others", unknownRole},
-    {"avoid", "a job that is to avoid a worker has its object all the same",
+     "an input with a role of a later ABI is a file like any other",
+     unknownRole},
+    {"avoid", "a job that must avoid a worker still has its object",
      [](const Bench &B) { compileAll(B, B.Samples, 0, "this machine"); }},
 };

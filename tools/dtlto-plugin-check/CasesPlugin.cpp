@@ -30,11 +30,12 @@ const dtlto_plugin &dtlto::check::loadPlugin(const std::string &Path) {
   watchChildren();
   if (!Library)
     failAndExit("PluginAPI.h",
-                Twine("the plugin can't be loaded: ") + ::dlerror(),
-                "link all that it needs; the host loads it with RTLD_NOW");
+                Twine("the plugin cannot be loaded: ") + ::dlerror(),
+                "link all libraries that the plugin needs; the host loads it "
+                "with RTLD_NOW");
   const void *Raw = ::dlsym(Library, DTLTO_PLUGIN_SYMBOL);
   Require(Raw, "DTLTO_PLUGIN_SYMBOL", "there is no symbol " DTLTO_PLUGIN_SYMBOL,
-          "define the constant, in C++ with extern \"C\", and don't hide it: "
+          "define the constant, in C++ with extern \"C\", and do not hide it: "
           "the header's declaration has DTLTO_PLUGIN_EXPORT");
   uint32_t Head[3];
   std::memcpy(Head, Raw, sizeof(Head));
@@ -62,7 +63,7 @@ static void entry(const Bench &B) {
   expect(!Name.empty() && Name.size() <= 40 &&
              Name.find_first_of(" \t\n:/") == Name.npos,
          "dtlto_plugin.name", "the name is '" + Name + "'",
-         "one short word: it stands before the plugin's messages");
+         "use one short word: the plugin's messages begin with it");
 }
 
 static void exports(const Bench &B) {
@@ -72,7 +73,7 @@ static void exports(const Bench &B) {
                       : nullptr;
   consumeError(Binary.takeError());
   if (!expect(File && File->is64Bit(), "PluginAPI.h",
-              "the plugin is no 64-bit ELF file",
+              "the plugin is not a 64-bit ELF file",
               "build a shared library for this machine"))
     return;
   std::string Others;
@@ -91,7 +92,7 @@ static void exports(const Bench &B) {
   expect(Others.empty(), "DTLTO_PLUGIN_SYMBOL",
          "the plugin also exports" + Others,
          "compile with -fvisibility=hidden (and link archives with "
-         "-Wl,--exclude-libs,ALL), so that names can't clash");
+         "-Wl,--exclude-libs,ALL), so that names cannot clash");
 }
 
 static void arguments(const Bench &B) {
@@ -102,11 +103,12 @@ static void arguments(const Bench &B) {
   if (expect(Status == DTLTO_ERROR_CALLER, "dtlto_plugin.open",
              "with the argument '" + O.PluginArgs.back() +
                  "', open() returned " + Twine(Status),
-             "a user's slip must not pass in silence: DTLTO_ERROR_CALLER for "
-             "an argument that you don't know"))
+             "report a user's mistake: return DTLTO_ERROR_CALLER for an "
+             "unknown argument"))
     expect(StringRef(S.openErrors()).contains("no-such-argument"),
            "dtlto_plugin.open",
-           "the message of a wrong argument doesn't name it: " + S.openErrors(),
+           "the message about a wrong argument does not name the argument: " +
+               S.openErrors(),
            "say which argument it is, and what you expected");
 }
 
@@ -114,7 +116,7 @@ static void extension(const Bench &B) {
   expect(!B.Plugin.extension("com.example.no-such-extension/1"),
          "dtlto_plugin.extension",
          "the plugin has an extension 'com.example.no-such-extension/1'",
-         "return null for each id that you don't know");
+         "return null for each unknown id");
 }
 
 namespace {
@@ -131,15 +133,14 @@ void Workers::add(const dtlto_worker_status *W) {
   constexpr size_t MinSize =
       offsetof(dtlto_worker_status, load_permille) + sizeof(uint32_t);
   std::lock_guard<std::mutex> Lock(Mutex);
-  expect(
-      std::this_thread::get_id() == Thread, "dtlto_status.query",
-      "query() told of a worker on another thread",
-      "collect what your threads hear, and tell it on the thread that called "
-      "query()");
+  expect(std::this_thread::get_id() == Thread, "dtlto_status.query",
+         "query() reported a worker on another thread",
+         "collect the answers on your threads, and report them on the thread "
+         "that called query()");
   const std::string Name = W && W->name ? W->name : "";
   expect(!W || !W->name || Names.insert(Name).second, "dtlto_status.query",
-         "query() told of '" + Name + "' twice",
-         "tell of each machine once: their slots are added up");
+         "query() reported '" + Name + "' twice",
+         "report each machine once: the slots are added up");
   expect(!Name.empty(), "dtlto_worker_status.name", "a worker has no name",
          "name each as job_state() does");
   // The linker refuses a smaller struct as well.
@@ -154,7 +155,7 @@ static void status(const Bench &B) {
   auto *Status =
       getExtension<dtlto_status>(B.Plugin, DTLTO_EXT_STATUS, "dtlto_status");
   if (!Status)
-    return note("the plugin doesn't offer it; people see what load() says");
+    return note("the plugin does not offer it; users see what load() reports");
   Session S(B, 0);
   Workers All;
   Clock::time_point Begin = Clock::now();
@@ -170,10 +171,10 @@ static void status(const Bench &B) {
   expect(Clock::now() - Begin <= Milliseconds(LimitMs) + 2s,
          "dtlto_status.query",
          "query() has not returned within its `timeout_ms`, " + Twine(LimitMs),
-         "a machine that hasn't answered by then is DTLTO_WORKER_OUT");
+         "report a machine that has not answered by then as DTLTO_WORKER_OUT");
   expect(Result == DTLTO_OK, "dtlto_status.query",
          "query() returned " + Twine(Result),
-         "DTLTO_OK, unless the DBS as a whole can't be asked");
+         "return DTLTO_OK, unless the DBS as a whole cannot be queried");
 }
 
 namespace {
@@ -208,13 +209,13 @@ bool Store::call(const char *Name, const std::string &Key, F Fn) {
   Lent.end("the call has returned");
   const std::string Section = std::string("dtlto_store.") + Name;
   if (!expect(Line[Size] == Loan::Filler, Section, "it wrote past `why_size`",
-              "cut the reason, and end it with a NUL"))
+              "truncate the reason, and end it with a NUL"))
     return false;
   Why = Status == DTLTO_OK ? "" : Line.c_str();
   expect(Status == DTLTO_OK || (!Why.empty() && Why.find('\n') == Why.npos),
          Section,
-         "it returned " + Twine(Status) + " without one line that says why",
-         "write the reason to `why`: people are to see it");
+         "it returned " + Twine(Status) + " without a reason in one line",
+         "write the reason to `why`: users see it");
   return Status == DTLTO_OK;
 }
 
@@ -237,23 +238,23 @@ void Store::expectBytes(const std::string &Key, uint64_t MaxBytes,
         return Raw.get(S.Handle, K, MaxBytes, LimitMs, &Got, Line, N);
       }))
     return fail("dtlto_store.get", When + ", it failed: " + Why,
-                "what isn't there is no error, but an empty buffer");
+                "a missing key is not an error: return an empty buffer");
   std::string Out(static_cast<const char *>(Got.data), Got.data ? Got.size : 0);
   if (Got.release)
     Got.release(Got.owner, Got.data, Got.size);
   const std::string Gave = "it gave " + std::to_string(Out.size()) + " bytes, ";
   expect(Out.size() <= MaxBytes, "dtlto_store.get",
-         Gave + "and `max_bytes` was " + Twine(MaxBytes),
-         "give nothing instead, and don't fetch it");
+         Gave + "but `max_bytes` was " + Twine(MaxBytes),
+         "return nothing instead, and do not fetch the data");
   expect(Out == Wanted, "dtlto_store.get",
-         When + ", " + Gave + "and not the " + Twine(Wanted.size()) +
-             " that are right",
-         "give what was last put under the key, or nothing");
+         When + ", " + Gave + "not the " + Twine(Wanted.size()) +
+             " that are correct",
+         "return what was last put under the key, or nothing");
 }
 
 static void store(const Bench &B) {
   if (!B.Plugin.extension(DTLTO_EXT_STORE))
-    return note("the plugin doesn't offer it");
+    return note("the plugin does not offer it");
   // Random keys: others may use the store.
   std::random_device Random;
   std::string Keys[2];
@@ -282,13 +283,14 @@ static void store(const Bench &B) {
 }
 
 const std::vector<Case> dtlto::check::PluginCases = {
-    {"entry", "the plugin can be loaded, and its entry is whole", entry, true},
+    {"entry", "the plugin can be loaded, and its entry is complete", entry,
+     true},
     {"exports", "the entry is the only symbol that it exports", exports},
     {"open-close", "a session without jobs begins and ends",
      [](const Bench &B) { Session S(B, 1); }, true},
     {"arguments", "an unknown argument is the caller's error, with a message",
      arguments},
     {"extension", "unknown extensions are null", extension},
-    {"status", "dtlto.status/1, if there, tells of machines", status},
-    {"store", "dtlto.store.draft/1, if there, gives back what was put", store},
+    {"status", "dtlto.status/1, if offered, reports machines", status},
+    {"store", "dtlto.store.draft/1, if offered, returns what was put", store},
 };

@@ -91,7 +91,7 @@ bool Host::isLate(const char *Name) {
   return !expect(locked([&] { return Phase != Closed; }), "dtlto_plugin.close",
                  Twine(Name) + "() was called after close() had returned",
                  "close() is a barrier: join each thread that can call the "
-                 "host, or wait until it can't");
+                 "host, or wait until it no longer can");
 }
 
 /// Blocks a callback until the link's thread has got an answer from load().
@@ -106,18 +106,19 @@ void Host::holdUp(const char *Name) {
       }))
     failAndExit("dtlto_plugin.load",
                 Twine("while ") + Name +
-                    "() was in the host, load() and submit() didn't come back",
+                    "() was in the host, load() and submit() did not return",
                 "hold no lock while you call the host");
 }
 
 void Host::checkText(const char *Section, const Twine &Who, StringRef Text) {
-  expect(!Text.contains('\n'), Section, Who + " isn't one line: '" + Text + "'",
-         "one line of text at a time; only a compiler's own words have more");
+  expect(
+      !Text.contains('\n'), Section, Who + " is not one line: '" + Text + "'",
+      "one line of text at a time; only a compiler's own output may have more");
   expect(!Text.starts_with(std::string(P.name) + ":"), Section,
          Who +
-             " begins with the plugin's name, which people will see twice: '" +
+             " begins with the plugin's name, which users would see twice: '" +
              Text + "'",
-         "leave the name away: the host adds it");
+         "omit the name: the host adds it");
 }
 
 void Host::log(uint32_t Level, const char *Message) {
@@ -146,7 +147,7 @@ void Host::jobState(uint64_t Job, uint32_t, const char *) {
     return;
   change([&] {
     expect(find(Job), "dtlto_host.job_state",
-           "a state of " + jobName(Job) + ", which the plugin doesn't have",
+           "a state of " + jobName(Job) + ", which the plugin does not have",
            "report accepted jobs, under the id that submit() got, all 64 bits "
            "of it");
     ++NumSigns;
@@ -175,8 +176,8 @@ void Host::jobNumber(uint64_t Job, const char *Name, uint32_t Unit,
                      uint64_t Value) {
   expect(locked([&] { return Phase == Closed || find(Job); }),
          "dtlto_numbers.job",
-         "a number of " + jobName(Job) + ", which the plugin doesn't have",
-         "tell of accepted jobs, under the id that submit() got");
+         "a number of " + jobName(Job) + ", which the plugin does not have",
+         "report numbers of accepted jobs, under the id that submit() got");
   sessionNumber(Name, Unit, Value);
 }
 
@@ -197,8 +198,7 @@ void Host::takeResult(JobRecord &R, const dtlto_result &Result) {
   R.Message = Result.message ? Result.message : "";
   R.Buffer = Result.object;
   if (!expect(R.Buffer.size <= INT64_MAX, "dtlto_result.object",
-              Job + " has an object of " + Twine(R.Buffer.size) +
-                  " bytes, as it says",
+              Job + " claims an object of " + Twine(R.Buffer.size) + " bytes",
               "`size` is the number of bytes at `data`"))
     R.Buffer = {};
   const bool HasObject = R.Buffer.data && R.Buffer.size;
@@ -209,21 +209,21 @@ void Host::takeResult(JobRecord &R, const dtlto_result &Result) {
     if (R.UsesBundle && R.Buffer.data != R.LocalObject) {
       std::string Why = R.takeFromFrame(R.Unframed);
       expect(Why.empty(), "dtlto_job.config", Job + ": " + Why,
-             "hand on, as it is, what dtlto-codegen --frame makes of the job's "
-             "bundle, or what run() gave you");
+             "return unchanged what dtlto-codegen --frame makes of the job's "
+             "bundle, or what run() returned");
     }
   }
   expect(Status != DTLTO_OK || HasObject, "dtlto_result.object",
          Job + " is DTLTO_OK, with no object",
-         "an exit code of 0 proves nothing: read the object first, else it is "
-         "an infrastructure error");
+         "an exit code of 0 is not enough: without an object, report an "
+         "infrastructure error");
   expect(Status == DTLTO_OK || !R.Buffer.size, "dtlto_result.object",
          Job + " has the status " + Twine(Status) + ", and an object",
          "leave `object` empty unless the status is DTLTO_OK");
   expect(Status != DTLTO_CANCELLED || R.Cancelled || Phase == Closing,
          "DTLTO_CANCELLED",
-         Job + " was cancelled, and the host hasn't asked for it",
-         "what the DBS stopped is DTLTO_ERROR_INFRASTRUCTURE");
+         Job + " was cancelled without a request from the host",
+         "report DTLTO_ERROR_INFRASTRUCTURE for a job that the DBS stopped");
   expect(
       Status == DTLTO_OK || Status == DTLTO_CANCELLED || isError(Status),
       "Constants", Job + " ended with the status " + Twine(Status),
@@ -326,7 +326,7 @@ int32_t Host::runLocally(uint64_t Job, dtlto_result *Result) {
   ++NumSigns;
   Changed.notify_all();
   Result->worker = "this machine";
-  Result->message = "the module can't be read";
+  Result->message = "the module cannot be read";
   if (R->S.Object.empty())
     return Result->status = DTLTO_ERROR_COMPILER;
   Result->message = nullptr;
@@ -378,7 +378,7 @@ int32_t Host::enterRoom(uint64_t Job) {
   JobRecord *R = findRunning(Job);
   if (!expect(R && InRoom != Job, "dtlto_local_room.enter",
               "enter() was called for " + jobName(Job) +
-                  ", which has ended or is in already",
+                  ", which has ended or has already entered",
               "enter once, before the job_done()"))
     return DTLTO_ERROR_CALLER;
   Changed.wait(Lock,

@@ -27,8 +27,8 @@ JobRecord::JobRecord(uint64_t Id, const Sample &S)
     : Id(Id), S(S),
       Lent(*new Loan(
           "the dtlto_job (or what it points at) of " + jobName(Id),
-          "a job is yours to read until its job_done(), or until submit() has "
-          "refused it: copy what you need for longer, its id too",
+          "read a job only until its job_done(), or until submit() has refused "
+          "it: copy what you need for longer, including its id",
           roomFor(S))) {}
 
 void Session::makeJob(JobRecord &R, const char *Avoid) {
@@ -101,10 +101,10 @@ const void *Session::lendModule(const std::string &Bytes) {
   auto [I, IsNew] = Modules.try_emplace(Bytes);
   auto &[Lent, Address] = I->second;
   if (IsNew) {
-    Lent = new Loan("the bytes of a module",
-                    "a module is yours until close() returns: whoever reads it "
-                    "must have ended by then",
-                    Loan::room(Bytes.size()));
+    Lent = new Loan(
+        "the bytes of a module",
+        "read a module only until close() returns: stop all readers before",
+        Loan::room(Bytes.size()));
     Address = Lent->addBytes(Bytes.data(), Bytes.size());
     Lent->seal();
   }
@@ -155,7 +155,7 @@ uint64_t Session::submit(const Sample &S, const char *Avoid) {
               [&] { return RoomCount != Room || NumEnded != Before + 1; }))
       failAndExit("DTLTO_BUSY",
                   "submit() returned DTLTO_BUSY, and neither load_changed() "
-                  "nor a job_done() came within " +
+                  "nor a job_done() was called within " +
                       seconds(O.jobLimit()),
                   "call load_changed() as soon as there is room again");
   }
@@ -210,12 +210,12 @@ void Session::waitForAll() {
       continue;
     for (auto &[Id, R] : Jobs)
       if (!R.Refused && !R.Done)
-        failAndExit("dtlto_host.job_done",
-                    jobName(Id) +
-                        " was accepted and had no job_done() within " +
-                        seconds(O.jobLimit()),
-                    "each accepted job has exactly one job_done(), cancelled "
-                    "ones included (--timeout=S, if yours take that long)");
+        failAndExit(
+            "dtlto_host.job_done",
+            jobName(Id) + " was accepted and had no job_done() within " +
+                seconds(O.jobLimit()),
+            "each accepted job has exactly one job_done(), cancelled ones "
+            "included (use --timeout=S if your jobs take that long)");
   }
 }
 
@@ -258,7 +258,7 @@ void Session::expectObject(uint64_t Id, const Sample &S) {
   const JobRecord *R = job(Id);
   const std::string Job = "the job of '" + S.Name + "'";
   if (!expect(R, "dtlto_plugin.submit", "submit() refused " + Job,
-              "take each job that a worker can run, or say DTLTO_BUSY") ||
+              "accept each job that a worker can run, or return DTLTO_BUSY") ||
       !expect(R->Status == DTLTO_OK, "dtlto_result.status",
               Job + " ended with " + Twine(R->Status) + ": " +
                   (R->Message.empty() ? "(no message)" : R->Message),
@@ -278,7 +278,7 @@ void Session::expectObject(uint64_t Id, const Sample &S) {
              "params.llvm_version, on exactly its inputs under their paths, "
              "and return all of `output`"))
     expect(!hasGivenUp(), "DTLTO_LOG_ERROR",
-           "the plugin has said that it can't go on, and " + Job +
-               " had its object all the same",
+           "the plugin has reported that it cannot continue, but " + Job +
+               " had its object",
            OneJobFailed);
 }

@@ -49,7 +49,7 @@ private:
     std::ofstream File(Folder + Name, std::ios::binary);
     if (!(File << Bytes << std::flush))
       throw Error(DTLTO_ERROR_INFRASTRUCTURE,
-                  "can't write to the folder of jobs");
+                  "cannot write to the folder of jobs");
   }
 
   std::string Folder;

@@ -51,9 +51,9 @@ void Loan::onCrash(int Signal, siginfo_t *Info, void *) {
     writeTexts({"touched ", L->Name.c_str(), " after the loan was over: ", Why,
                 "\t", L->Mend.c_str(), "\n"});
   } else if (Address < L->Begin + L->Size) { // reading can't crash
-    writeTexts(
-        {"wrote to ", L->Name.c_str(),
-         "\tit is lent to be read, and others read it, too: change a copy\n"});
+    writeTexts({"wrote to ", L->Name.c_str(),
+                "\tthe memory is only for reading, and others read it as well: "
+                "change a copy\n"});
   } else {
     writeTexts({"touched ", L->Name.c_str(),
                 " past its `size`\tread a field only if it lies within the "

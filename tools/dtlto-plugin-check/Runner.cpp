@@ -170,8 +170,8 @@ static void judgeEnd(const Child &C, Report &R,
              : !R.Failures.empty() || WIFSIGNALED(C.Status)
                  ? "crashed while it was loaded"
                  : "ended the process" + Code + " while it was loaded"),
-        "look at what runs in dlopen(), constructors and static objects: all "
-        "that may wait or fail belongs in open()");
+        "check what runs in dlopen(), such as constructors and static objects: "
+        "whatever may wait or fail belongs in open()");
     std::rotate(R.Failures.begin(), R.Failures.end() - 1, R.Failures.end());
   } else if (C.TimedOut) {
     Add("--timeout", "the case had not ended after " + Seconds,
@@ -189,8 +189,8 @@ static void judgeEnd(const Child &C, Report &R,
         "the plugin, or what it started, wrote to standard output: '" +
             oneLine(Text.substr(0, std::min(Text.find('\n'), size_t(100)))) +
             "'",
-        "that is the linker's; log() has what users are to read, and a child "
-        "needs a standard output of its own");
+        "standard output is the linker's: use log() for messages to users, and "
+        "give each child another standard output");
 }
 
 Report dtlto::check::runCase(const std::function<void(int ReportFd)> &Case,

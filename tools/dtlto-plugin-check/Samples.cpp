@@ -23,7 +23,7 @@ static bool readSample(const fs::path &Name, bool HasObject, Sample &S,
       dtlto::readBundle(readFile(Name.string()), LLVM_VERSION_STRING);
   if (!B) {
     Error =
-        "can't read '" + Name.string() + "': " + llvm::toString(B.takeError());
+        "cannot read '" + Name.string() + "': " + llvm::toString(B.takeError());
     return false;
   }
   S = {B->Name, B->Triple, B->Output, B->Config, B->Args, {}, {}};
@@ -31,7 +31,7 @@ static bool readSample(const fs::path &Name, bool HasObject, Sample &S,
     S.Inputs.push_back({In.Path, In.Role, {In.Bytes.begin(), In.Bytes.end()}});
   S.Object = readFile(fs::path(Name).replace_extension("o").string());
   if (HasObject && S.Object.empty())
-    Error = "no object beside '" + Name.string() + "'";
+    Error = "no object next to '" + Name.string() + "'";
   return Error.empty();
 }
 
@@ -142,7 +142,7 @@ std::string dtlto::check::makeSamples(const std::string &Folder,
   if (!fs::exists(Linker, EC) || !fs::exists(Keeper, EC))
     return "no linker (bin/ld.lld) or no lib/dtlto/check/libdtlto_keep.so in "
            "'" +
-           Prefix.string() + "': dtlto isn't whole there";
+           Prefix.string() + "': the installation of dtlto is incomplete";
   std::string Output;
   if (!compileSources(Folder, Clang, Output))
     return "no clang that compiles the jobs' sources (" + Output +
@@ -163,6 +163,6 @@ std::string dtlto::check::makeSamples(const std::string &Folder,
   std::string Error;
   fs::create_directories(Refused, EC);
   if (Link(Refused, {"refused.o"}) || readFolder(Refused, false, Error).empty())
-    return "no job that can't be compiled: " + Output;
+    return "no job that fails to compile: " + Output;
   return "";
 }

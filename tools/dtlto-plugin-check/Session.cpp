@@ -42,8 +42,8 @@ static Settings settings() {
   for (int Signal = 1; Signal != 32; ++Signal) { // not the real-time ones
     struct sigaction Is = {};
     ::sigaction(Signal, nullptr, &Is); // both handlers share a union
-    All.push_back({"what is done at the signal " + std::to_string(Signal) +
-                       " (" + ::strsignal(Signal) + ")",
+    All.push_back({"the action of signal " + std::to_string(Signal) + " (" +
+                       ::strsignal(Signal) + ")",
                    std::to_string(reinterpret_cast<intptr_t>(Is.sa_handler))});
   }
   return All;
@@ -75,7 +75,7 @@ void Session::endCall() {
        Name + "() took more than " + Twine(TooLong.count()) + " ms in " +
            Twine(Long) + " of " + Twine(All) + " calls",
        "all calls of a session share one thread, and the link waits for each: "
-       "leave what takes time to a thread of the plugin");
+       "do slow work on a thread of the plugin");
   All = Long = 0;
 }
 
@@ -97,15 +97,15 @@ void Session::stuck() {
   if (NumReleasing)
     failAndExit("dtlto_buffer",
                 What + ", while job_done() waited for the release() of an "
-                       "object that nobody needs any more",
+                       "object that is no longer needed",
                 "hold no lock while you call job_done(): it may call release() "
                 "on the same thread");
   if (Holding && CallName == "submit")
     failAndExit("dtlto_plugin.submit",
                 What + ", while " + Twine(Jobs.size() - 1) +
                     " jobs before it had not ended: it waits for one of them",
-                "never wait for another job in submit(): where there is no "
-                "room, return DTLTO_BUSY, and call load_changed() later");
+                "never wait for another job in submit(): if there is no room, "
+                "return DTLTO_BUSY, and call load_changed() later");
   if (CallName == "close")
     failAndExit("dtlto_plugin.close",
                 What + (NumEnded == Jobs.size()
@@ -113,8 +113,8 @@ void Session::stuck() {
                             : ", and jobs have no job_done() yet"),
                 "stop jobs that run, join your threads, wait for nothing else");
   failAndExit("dtlto_plugin." + CallName, What,
-              "leave what takes time to a thread of the plugin; hold no lock "
-              "while you call the host");
+              "do slow work on a thread of the plugin; hold no lock while you "
+              "call the host");
 }
 
 Session::Session(const dtlto_plugin &P, const Options &O, uint32_t More)
@@ -153,7 +153,7 @@ T Session::fillIn(const char *Name, const char *Type, T Struct, F Fn) {
   const uint32_t Size = Struct.size;
   Loan &L =
       *new Loan(std::string("the ") + Type,
-                std::string("fill it in ") + Name + "(), and don't keep it");
+                std::string("fill it in ") + Name + "(), and do not keep it");
   T *Lent = L.addStruct(Struct, More);
   call(Name, [&] { Fn(Lent); });
   Struct = *Lent;
@@ -182,7 +182,7 @@ void Session::configure(const dtlto_session_params &Params) {
   Needs = C.needs;
   WhyNull = nullsFor(Needs);
   expect(Needs < 2 * DTLTO_JOB_WHOLE_IMPORTS || P.abi_minor > DTLTO_ABI_MINOR,
-         Section, "`needs` has bits that this ABI doesn't have",
+         Section, "`needs` has bits that this ABI does not have",
          "combine DTLTO_JOB_... of the header that you have");
   checkText(Section, "`no_fallback`", NoFallback);
 }
@@ -224,8 +224,8 @@ int32_t Session::open(uint64_t NumJobs) {
   expect(isError(Status), "Constants", "open() returned " + Twine(Status),
          "return DTLTO_OK or one of the three errors");
   expect(!OpenErrors.empty(), "dtlto_plugin.open",
-         "open() failed with " + Twine(Status) + ", without a word",
-         "tell why with host->log(DTLTO_LOG_ERROR) before you return");
+         "open() failed with " + Twine(Status) + ", without a message",
+         "report the reason with host->log(DTLTO_LOG_ERROR) before you return");
   return Status;
 }
 
@@ -238,7 +238,7 @@ dtlto_load Session::load() {
              [&](dtlto_load *Raw) { Status = P.load(Handle, Raw); });
   expect(Status == DTLTO_OK, "dtlto_plugin.load",
          "load() returned " + Twine(Status),
-         "return DTLTO_OK, and leave what you don't know as it is");
+         "return DTLTO_OK, and leave unknown numbers unchanged");
   checkLoad(L);
   return L;
 }
@@ -254,7 +254,7 @@ void Session::checkLoad(const dtlto_load &L) {
   Check(L.free, L.slots, OfSlots + "free",
         "`free` is the number of slots that are idle, at most `slots`");
   Check(L.queued, Mine,
-        " accepted jobs don't run yet, but only " + Twine(Mine) +
+        " accepted jobs do not run yet, but only " + Twine(Mine) +
             " were ever accepted",
         "`queued` counts jobs of this session that were accepted and wait");
   Check(L.local, L.slots, OfSlots + "this machine's",
@@ -287,10 +287,10 @@ void Session::checkAfterClose() {
   });
   if (Lost != Jobs.end())
     fail("dtlto_host.job_done",
-         jobName(Lost->first) + " was accepted and has no job_done(), though "
+         jobName(Lost->first) + " was accepted and has no job_done(), although "
                                 "close() has returned",
          "each accepted job has exactly one job_done(), cancelled ones "
-         "included; close() comes back after the last");
+         "included; close() returns after the last one");
   const Settings After = settings();
   auto Change =
       std::mismatch(After.begin(), After.end(), SettingsBefore.begin()).first;
@@ -321,5 +321,5 @@ void Session::checkBuffers() {
   auto Kept = find_if(Buffers, [](auto &B) { return B->Releases == 0; });
   if (Kept != Buffers.end())
     fail("dtlto_buffer", (*Kept)->What + " was never released",
-         "whoever holds a buffer last calls release(owner, data, size) once");
+         "the last holder of a buffer calls release(owner, data, size) once");
 }

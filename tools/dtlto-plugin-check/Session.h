@@ -43,9 +43,8 @@ inline bool isError(int32_t Status) {
 }
 
 /// The fix for a session that ended because of one job.
-constexpr char OneJobFailed[] =
-    "log(DTLTO_LOG_ERROR) ends the session; what is wrong with one job belongs "
-    "in its job_done()";
+constexpr char OneJobFailed[] = "log(DTLTO_LOG_ERROR) ends the session; report "
+                                "what is wrong with one job in its job_done()";
 
 /// The user's options.
 struct Options {
@@ -295,7 +294,7 @@ const T *getExtension(const dtlto_plugin &P, const char *Id,
   if (E && E->size < sizeof(T))
     failAndExit(Struct + ".size", "it is " + llvm::Twine(E->size),
                 "set it to sizeof(" + Struct +
-                    "): the linker doesn't use the extension otherwise");
+                    "): otherwise the linker does not use the extension");
   return E;
 }
 

@@ -26,13 +26,13 @@ namespace fs = std::filesystem;
 static const char Usage[] =
     R"(usage: dtlto-plugin-check [options] PLUGIN
 
-Checks whether a plugin for dtlto keeps the promises of dtlto/PluginAPI.h. PLUGIN
+Checks whether a plugin for dtlto follows the rules of dtlto/PluginAPI.h. PLUGIN
 is a path. Each case runs in a process of its own.
 
   --plugin-arg=TEXT  an argument for the plugin, like the linker's
                      --thinlto-dist-plugin-arg; may be repeated
   --only=CASE        run this case; may be repeated
-  --skip=CASE        don't run this case; may be repeated
+  --skip=CASE        do not run this case; may be repeated
   --list             list the cases
   --timeout=S        time limit of each case in seconds (default: 120); a job may
                      take a third of it
@@ -41,7 +41,7 @@ is a path. Each case runs in a process of its own.
                      wrote to FOLDER in a link of yours, or --keep-jobs saved
   --keep-jobs=FOLDER save the jobs that are used to FOLDER
   --clang=PROGRAM    the clang that compiles the sources of jobs (default:
-                     clang-N, else clang)
+                     clang-N, otherwise clang)
   --junit=FILE       also write the results as JUnit XML
   --verbose          show what the plugin logs, even in cases that pass
   --debug            with one --only: run the case in this process, for a debugger
@@ -150,7 +150,7 @@ static void runHere(const CommandLine &C, const Case &Its, const Samples &S) {
 
 static std::string sentence(const Result &Its, const Failure &F) {
   return std::string(Its.C->Promise) + " (" + F.Section + "): " + F.What +
-         "; to mend it: " + F.Mend;
+         "; to fix this: " + F.Mend;
 }
 
 /// Escapes \p Text for XML.
@@ -182,7 +182,7 @@ static void writeJUnit(const CommandLine &C, const std::vector<Result> &Results,
   }
   Out << "</testsuite>\n";
   if (!Out.flush())
-    giveUp("can't write '" + C.JUnit + "'");
+    giveUp("cannot write '" + C.JUnit + "'");
 }
 
 /// The text for \p F: in full, unless three cases have reported the same. Then
@@ -222,7 +222,7 @@ static void show(const Result &Its, const std::vector<Result> &Before,
 
 static void flushOutput() {
   if (std::fflush(stdout) != 0 || std::ferror(stdout))
-    giveUp("standard output can't be written");
+    giveUp("standard output cannot be written");
 }
 
 /// Makes C.Jobs unless the user gave some.
@@ -233,7 +233,8 @@ static void makeJobs(CommandLine &C, const std::string &Folder) {
   std::error_code EC;
   fs::create_directories(C.Jobs, EC);
   if (EC)
-    giveUp("can't make the folder '" + C.Jobs + "' for jobs: " + EC.message());
+    giveUp("cannot create the folder '" + C.Jobs +
+           "' for jobs: " + EC.message());
   std::string Error = makeSamples(fs::absolute(C.Jobs).string(), C.Clang);
   if (!Error.empty())
     giveUp(Error);
@@ -244,7 +245,7 @@ static int runAll(const CommandLine &C, const std::vector<Case> &Cases,
                   const Samples &S) {
   // Check this now rather than after all cases have run.
   if (!C.JUnit.empty() && !std::ofstream(C.JUnit, std::ios::app))
-    giveUp("can't write '" + C.JUnit + "'");
+    giveUp("cannot write '" + C.JUnit + "'");
   std::vector<Result> Results;
   unsigned NumPassed = 0, NumFailed = 0;
   bool Hopeless = false;
@@ -285,15 +286,15 @@ int main(int Argc, char **Argv) {
   }
   const std::vector<Case> Cases = chosenCases(C);
   if (C.Plugin.empty())
-    giveUp("which plugin? --help has the usage");
+    giveUp("no plugin is given; --help has the usage");
   std::error_code EC;
   if (!fs::is_regular_file(C.Plugin, EC))
     giveUp("no file '" + C.Plugin + "'");
   C.Plugin = fs::absolute(C.Plugin).string();
   const std::string Folder = makeOwnFolder();
   if (Folder.empty())
-    giveUp("can't make a folder in '" + fs::temp_directory_path(EC).string() +
-           "'");
+    giveUp("cannot create a folder in '" +
+           fs::temp_directory_path(EC).string() + "'");
   makeJobs(C, Folder);
   std::string Error;
   const Samples S = readSamples(C.Jobs, Error);

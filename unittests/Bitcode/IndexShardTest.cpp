@@ -264,7 +264,7 @@ TEST_F(IndexShardTest, ANameIsPrintedInOneLine) {
                    [](StringRef) -> std::optional<std::string> {
                      return std::nullopt;
                    }),
-            "module 'a\\x0ab\\x1b.o' has no name that travels");
+            "module 'a\\x0ab\\x1b.o' has no encoded name");
 }
 
 //===----------------------------------------------------------------------===//

@@ -734,14 +734,14 @@ TEST(SlimModuleTest, FlagsOfTheModule) {
 TEST(SlimModuleTest, WhatGoesWhole) {
   EXPECT_EQ(reason(thinBitcode("@i = ifunc void (), ptr @r\n"
                                "define ptr @r() { ret ptr null }\n")),
-            "it has an ifunc");
+            "the module has an ifunc");
   EXPECT_EQ(
       reason(thinBitcode("@v = global [2 x ptr] zeroinitializer\n"
                          "define void @f() { ret void }\n"
                          "@a = alias void (), getelementptr(i8, ptr @f, i64 4)"
                          "\n"),
              {guid("a")}),
-      "an alias that is more than a name");
+      "an alias of something other than a function");
 }
 
 /// Returns where the first metadata block begins, or the size if there is none.

@@ -504,7 +504,7 @@ TEST(BundleTest, JobsThatCantBeBundled) {
   EXPECT_HAS(Job.reason(), "the bundle has 0 primary modules");
   Job = {};
   Job.Args.push_back("-D\xff");
-  EXPECT_EQ(Job.reason(), "the argument '-D\\xff' can't travel in a bundle: it "
+  EXPECT_EQ(Job.reason(), "the argument '-D\\xff' cannot be in a bundle: it "
                           "is not UTF-8, or has a zero byte");
   Job = {};
   Job.Triple = "x\ny";
@@ -570,9 +570,9 @@ TEST(BundleTest, CutAtEveryByte) {
   for (size_t Size = 0; Size != Bytes.size(); ++Size)
     EXPECT_NE(refusal(StringRef(Bytes).take_front(Size)), "") << Size;
   EXPECT_EQ(refusal(StringRef(Bytes).drop_back(1024)),
-            "the bundle is cut: its end is missing");
+            "the bundle is cut off: its end is missing");
   EXPECT_EQ(refusal(StringRef(Bytes).drop_back(1)),
-            "the bundle is cut: its end is missing");
+            "the bundle is cut off: its end is missing");
 }
 
 TEST(BundleTest, EveryByteChanged) {
@@ -592,7 +592,7 @@ TEST(BundleTest, TrailingBytes) {
   for (const std::string &More :
        {std::string("x"), std::string(1, '\0'), std::string(512, '\0'),
         std::string(10240, '\0'), std::string(512, 'x'), Bytes})
-    EXPECT_EQ(refusal(Bytes + More), "the bundle goes on after its end");
+    EXPECT_EQ(refusal(Bytes + More), "the bundle has data after its end");
   // Damage the second block of the end.
   Bytes.back() = 'x';
   EXPECT_NE(refusal(Bytes), "");
@@ -604,8 +604,8 @@ TEST(BundleTest, MoreThanZerosBetweenFiles) {
   for (const RawEntry &E : All)
     Bytes += rawEntry(E);
   Bytes.back() = 'x'; // After "index".
-  EXPECT_EQ(refusal(Bytes + End), "the bundle is damaged: more than zeros "
-                                  "follow 'index.thinlto.bc'");
+  EXPECT_EQ(refusal(Bytes + End), "the bundle is damaged: bytes other than "
+                                  "zeros follow 'index.thinlto.bc'");
 }
 
 TEST(BundleTest, OtherThings) {
@@ -625,16 +625,16 @@ TEST(BundleTest, Digest) {
   std::vector<RawEntry> All = entries();
   All[3].Data = "Index";
   EXPECT_EQ(refusal(rawTar(All)),
-            "'index.thinlto.bc' has another BLAKE3 digest "
-            "than the bundle's manifest says");
+            "the BLAKE3 digest of 'index.thinlto.bc' differs from the one in "
+            "the bundle's manifest");
   All = entries();
   All[0].Data[40] ^= 1;
   EXPECT_NE(refusal(rawTar(All)), "");
   std::string Text = manifestText();
   Text.replace(Text.find("linux"), 5, "linuz");
   EXPECT_EQ(refusal(rawTar(entries(Text))),
-            "manifest.json of the bundle: it is damaged: its BLAKE3 digest is "
-            "another");
+            "manifest.json of the bundle: it is damaged: its BLAKE3 digest "
+            "does not match");
 }
 
 //===----------------------------------------------------------------------===//
@@ -660,7 +660,7 @@ TEST(BundleTest, KindsOfFiles) {
     All[2].LinkName = Link;
     All[2].Data.clear();
     EXPECT_EQ(refusal(rawTar(All)),
-              "the header of 'm.b-o' in the bundle says more than a name and a "
+              "the header of 'm.b-o' in the bundle has more than a name and a "
               "size")
         << Type;
   }
@@ -690,7 +690,7 @@ TEST(BundleTest, OtherFormsOfTar) {
   std::vector<RawEntry> All = entries();
   All[2].Magic = std::string("ustar  \0", 8);
   EXPECT_EQ(refusal(rawTar(All)),
-            "the header of 'm.b-o' in the bundle says more "
+            "the header of 'm.b-o' in the bundle has more "
             "than a name and a size");
 }
 
@@ -702,7 +702,7 @@ TEST(BundleTest, ModesOwnersTimes) {
   All[3][1].UserName = "root";
   for (auto &Entries : All)
     EXPECT_EQ(refusal(rawTar(Entries)),
-              "the header of 'm.a-o' in the bundle says more than a name and a "
+              "the header of 'm.a-o' in the bundle has more than a name and a "
               "size");
 }
 
@@ -712,7 +712,7 @@ TEST(BundleTest, PaxHeaders) {
     All.insert(All.begin() + 2, {"PaxHeader/m.b-o", Records, Type});
     return refusal(rawTar(All));
   };
-  const char *TooMuch = "says more than a name and a size";
+  const char *TooMuch = "has more than a name and a size";
   for (char Type : {'x', 'g'}) {
     EXPECT_HAS(With(Type, paxRecord("comment", "hello")), TooMuch);
     EXPECT_HAS(With(Type, paxRecord("path", "m.b-o")), TooMuch);
@@ -823,7 +823,7 @@ TEST(BundleTest, Sizes) {
     for (size_t I : {0, 1, 3}) {
       All = entries();
       All[I].Size = Size;
-      EXPECT_HAS(refusal(rawTar(All)), "says that it is longer than it is");
+      EXPECT_HAS(refusal(rawTar(All)), " has too large a size");
     }
   // The same for sizes that need a pax header.
   for (uint64_t Size :
@@ -846,11 +846,13 @@ TEST(BundleTest, Versions) {
   auto Other = readBundle(Bytes, "19.1.99");
   ASSERT_FALSE(bool(Other));
   EXPECT_EQ(toString(Other.takeError()),
-            "the bundle is for LLVM " + ThisLLVM + ", this is 19.1.99");
+            "the bundle is for LLVM " + ThisLLVM +
+                ", but this program has LLVM 19.1.99");
   EXPECT_EQ(refusalOf("\"llvm\":\"" + ThisLLVM, "\"llvm\":\"19.0\\n"),
-            "the bundle is for LLVM 19.0\\x0a, this is " + ThisLLVM);
+            "the bundle is for LLVM 19.0\\x0a, but this program has LLVM " +
+                ThisLLVM);
   EXPECT_HAS(refusalOf("\"version\":1", "\"version\":2,\"new\":[]"),
-             "its version of the format is 2, this knows 1");
+             "its format version is 2, but this program supports 1");
   EXPECT_HAS(refusalOf("\"version\":1", "\"version\":\"1\""),
              "'version' is not a whole number");
   EXPECT_HAS(refusalOf("\"version\":1", "\"version\":1.0"),
@@ -876,14 +878,14 @@ TEST(BundleTest, Keys) {
   for (StringRef Twice : {"\"triple\":\"x\",", "\"version\":1,",
                           "\"inputs\":[],", "\"config\":{},"})
     EXPECT_HAS(refusalOf("\"triple\":", (Twice + "\"triple\":").str()),
-               "a key is there twice");
+               "a key is repeated");
   EXPECT_HAS(refusalOf("\"role\":\"import\"",
                        "\"role\":\"import\",\"role\":\"import\""),
-             "a key is there twice");
+             "a key is repeated");
   EXPECT_HAS(refusalOf("\"config\":{", "\"config\":{},\"config\":{"),
-             "a key is there twice");
+             "a key is repeated");
   EXPECT_HAS(refusalOf("\"Level\":2}", "\"Level\":2},\"name\":\"x\""),
-             "a key is there twice");
+             "a key is repeated");
 }
 
 TEST(BundleTest, OneFormOnly) {
@@ -894,7 +896,7 @@ TEST(BundleTest, OneFormOnly) {
            {"\"args\":[", "\"args\":[ "},
            {"\"name\"", "\"n\\u0061me\""},
            {"\"Level\":2}", "\"Level\":2} "}})
-    EXPECT_HAS(refusalOf(Old, New), "its only form") << New.str();
+    EXPECT_HAS(refusalOf(Old, New), "canonical form") << New.str();
 }
 
 TEST(BundleTest, Types) {
@@ -914,7 +916,7 @@ TEST(BundleTest, Types) {
                "'size' is not a whole number in input 0");
   EXPECT_HAS(refusalOf("\"args\":", "\"args\":1,\"x\":"),
              "'args' is not an array");
-  EXPECT_HAS(refusalOf("\"-O2\"", "2"), "'args' has more than strings");
+  EXPECT_HAS(refusalOf("\"-O2\"", "2"), "'args' has values other than strings");
   EXPECT_HAS(refusalOf("\"inputs\":", "\"inputs\":{},\"x\":"),
              "'inputs' is not an array");
   EXPECT_HAS(refusalOf("\"inputs\":[", "\"inputs\":[7,"),
@@ -995,7 +997,7 @@ TEST(BundleTest, DigestsInTheManifest) {
   EXPECT_HAS(refusalOf(Digest, StringRef(Digest).upper()), Why);
   EXPECT_HAS(refusalOf(Digest, std::string(64, 'g')), Why);
   EXPECT_HAS(refusalOf(Digest, std::string(64, '0')),
-             "'index.thinlto.bc' has another BLAKE3 digest");
+             "the BLAKE3 digest of 'index.thinlto.bc' differs from the one");
 }
 
 TEST(BundleTest, Bombs) {

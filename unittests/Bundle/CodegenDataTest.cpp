@@ -216,7 +216,7 @@ TEST(CodegenDataFileTest, CutAnywhere) {
 TEST(CodegenDataFileTest, OldForms) {
   EXPECT_EQ(whyNotFile(codegenDataFile(someTree(), "", /*Version=*/3)), "");
   EXPECT_EQ(whyNotFile(codegenDataFile("", someMap("a.o"), /*Version=*/3)),
-            "another LLVM's: a map in the form of version 3");
+            "from another LLVM: a map in the format of version 3");
 }
 
 TEST(CodegenDataFileTest, Texts) {
@@ -226,12 +226,12 @@ TEST(CodegenDataFileTest, Texts) {
         Text.replace(Text.find(From.str()), From.size(), To.str()));
   };
   // Children that don't exist or are their own ancestors.
-  EXPECT_EQ(With("[ 1 ]", "[ 2 ]"), "damaged: a tree that is none");
-  EXPECT_EQ(With("[ 1 ]", "[ 0 ]"), "damaged: a tree that is none");
-  EXPECT_EQ(With("[ 1 ]", "[ 1, 1 ]"), "damaged: a tree that is none");
-  EXPECT_EQ(With("[ 1 ]", "[ ]"), "damaged: a tree with another root");
+  EXPECT_EQ(With("[ 1 ]", "[ 2 ]"), "damaged: a graph that is not a tree");
+  EXPECT_EQ(With("[ 1 ]", "[ 0 ]"), "damaged: a graph that is not a tree");
+  EXPECT_EQ(With("[ 1 ]", "[ 1, 1 ]"), "damaged: a graph that is not a tree");
+  EXPECT_EQ(With("[ 1 ]", "[ ]"), "damaged: a tree with a wrong root");
   EXPECT_EQ(With("InstIndex: 3", "InstIndex: 7"),
-            "damaged: an operand of no instruction");
+            "damaged: an operand without an instruction");
   EXPECT_NE(With("Terminals: 4", "Terminals: x"), "");
   EXPECT_NE(With("ModuleName: a.o", ""), "");
   EXPECT_NE(With("SuccessorIds: [ 1 ]", "SuccessorIds: [ 1"), "");

@@ -67,7 +67,7 @@ TEST(ObjectFrameTest, CutAnywhere) {
   const std::string Good = frame("the object");
   for (size_t Size = 0; Size != Good.size(); ++Size)
     EXPECT_EQ(read(Good.substr(0, Size)).find("error: "), 0u) << Size;
-  EXPECT_EQ(read(""), "error: no object came back");
+  EXPECT_EQ(read(""), "error: the worker returned no object");
   EXPECT_EQ(read(Good.substr(0, 87)), "error: the object's frame was cut off");
   EXPECT_EQ(read(Good.substr(0, Good.size() - 1)),
             "error: the object was cut off: 9 of 10 bytes");
@@ -75,20 +75,20 @@ TEST(ObjectFrameTest, CutAnywhere) {
 
 TEST(ObjectFrameTest, MoreThanTheObject) {
   EXPECT_EQ(read(frame("the object") + "x"),
-            "error: more came back than an object of 10 bytes");
+            "error: the worker returned more than an object of 10 bytes");
 }
 
 TEST(ObjectFrameTest, AnotherJobs) {
   EXPECT_EQ(read(frame("the object"), job(2)),
-            "error: the object is another job's");
+            "error: the object is for another job");
 }
 
 TEST(ObjectFrameTest, OtherFormats) {
   EXPECT_EQ(read("\x7f"
                  "ELF" +
                  std::string(100, 'x')),
-            "error: what came back is not dtlto-codegen's: no frame around the "
-            "object");
+            "error: the worker's output is not from dtlto-codegen: no frame "
+            "around the object");
   std::string F = frame("the object");
   F[8] = 1;
   EXPECT_NE(read(F).find("version 1"), std::string::npos);
@@ -121,5 +121,5 @@ TEST(ObjectFrameTest, Damage) {
   std::string F = frame("the object");
   F.back() = 'x';
   EXPECT_EQ(read(F),
-            "error: the object is damaged: its BLAKE3 digest is another");
+            "error: the object is damaged: its BLAKE3 digest does not match");
 }

@@ -653,7 +653,8 @@ TEST(ConfigJSONTest, RoundsOfCodeGeneration) {
   Expected<ReadConfig> Read = readConfig(Text);
   if (!HasCodegenData) {
     ASSERT_FALSE(bool(Read));
-    EXPECT_TRUE(contains(toString(Read.takeError()), "no data of code"));
+    EXPECT_TRUE(
+        contains(toString(Read.takeError()), "does not support codegen data"));
     return;
   }
   ASSERT_TRUE(bool(Read)) << toString(Read.takeError());
@@ -995,7 +996,7 @@ private:
             "-9223372036854775809"};
   }
   void check(StringRef Name, const std::vector<std::string> &Bad) {
-    std::string Field = ("'" + Section + "." + Name + "' isn't ").str();
+    std::string Field = ("'" + Section + "." + Name + "' is not ").str();
     for (const std::string &Value : Bad) {
       std::string Why = whyNot(withValue(Text, Section, Name, Value));
       // Brackets that are nested too deeply are reported first.
@@ -1045,13 +1046,14 @@ TEST(ConfigJSONTest, MissingUnknownAndRepeated) {
 
       std::string Unknown = Text;
       Unknown.insert(Start, "\"x" + Name + "\":0,");
-      EXPECT_TRUE(contains(whyNot(Unknown), "no field 'x" + Name + "' in '"))
+      EXPECT_TRUE(
+          contains(whyNot(Unknown), "unknown field 'x" + Name + "' in '"))
           << whyNot(Unknown);
     }
     std::string Named = ("\"" + Section + "\":").str();
     EXPECT_TRUE(contains(whyNot(replaced(Text, Named, "\"x\":")), "missing"));
     EXPECT_TRUE(contains(whyNot(replaced(Text, Named, "\"x\":{}," + Named)),
-                         "more than the sections"));
+                         "members other than the sections"));
     EXPECT_TRUE(
         contains(whyNot(replaced(Text, Named, Named + "0," + Named)), "twice"));
     // A field that doesn't travel is unknown.
@@ -1059,7 +1061,7 @@ TEST(ConfigJSONTest, MissingUnknownAndRepeated) {
       for (const std::string &Name : *List)
         EXPECT_TRUE(contains(
             whyNot(replaced(Text, Named + "{", Named + "{\"" + Name + "\":0,")),
-            "no field '" + Name + "'"));
+            "unknown field '" + Name + "'"));
   }
 }
 
@@ -1067,7 +1069,7 @@ TEST(ConfigJSONTest, AnotherVersion) {
   std::string Text = write(lto::Config());
   StringRef Version = "\"" LLVM_VERSION_STRING "\"";
   EXPECT_EQ(whyNot(replaced(Text, Version, "\"18.1.0\"")),
-            "a configuration of LLVM '18.1.0', but this is "
+            "a configuration for LLVM '18.1.0', but this is "
             "LLVM " LLVM_VERSION_STRING);
   // Reported before all other errors, such as a missing section.
   EXPECT_TRUE(contains(whyNot("{\"llvm\":\"20.1.0\"}"), "'20.1.0'"));

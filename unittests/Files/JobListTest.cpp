@@ -68,9 +68,9 @@ TEST(JobList, ErrorsNameThePlace) {
   EXPECT_EQ(whyWith("\"b.o\"", "\"\""),
             "'x.json': jobs[0]: the name of a file is empty");
   EXPECT_EQ(whyWith("\"a.stats\"", "\"b.o\""),
-            "'x.json': jobs[0]: it would write 'b.o', which is read");
+            "'x.json': jobs[0]: output 'b.o' is also an input");
   EXPECT_EQ(whyWith("\"a.stats\"", "\"a.native.o\""),
-            "'x.json': jobs[0]: 'a.native.o' is written by another job, too");
+            "'x.json': jobs[0]: 'a.native.o' is also written by another job");
   EXPECT_EQ(whyWith("\"-o\", \"a.native.o\"", "\"-o\", \"b.native.o\""),
             "'x.json': jobs[0]: no argument names 'a.native.o'");
   EXPECT_EQ(whyWith("index=a.bc", "index=b.bc"),

@@ -86,7 +86,7 @@ TEST_F(PluginTest, Path) {
 TEST_F(PluginTest, PathThatIsNotThere) {
   EXPECT_EQ(load("./no/such/plugin.so"),
             "plugin './no/such/plugin.so': no such file; a name without a '/' "
-            "is looked up among those that are installed");
+            "is looked up among the installed plugins");
   EXPECT_EQ(load(pathOf("cuont")), "plugin '" + pathOf("cuont") +
                                        "': no such file, did you mean '" +
                                        pathOf("count") + "'?");
@@ -146,7 +146,7 @@ TEST_F(PluginTest, NotALibrary) {
     OS << "no library\n";
   }
   std::string Message = load(Path);
-  EXPECT_EQ(Message.find("plugin '" + Path + "' can't be loaded: "), 0u)
+  EXPECT_EQ(Message.find("plugin '" + Path + "' cannot be loaded: "), 0u)
       << Message;
 }
 
@@ -160,7 +160,7 @@ TEST_F(PluginTest, AnotherMajorVersion) {
   std::string Message = load("abi_major");
   EXPECT_NE(Message.find("plugin 'abi_major' has ABI 2."), std::string::npos)
       << Message;
-  EXPECT_NE(Message.find("this linker speaks 1."), std::string::npos)
+  EXPECT_NE(Message.find("this linker supports 1."), std::string::npos)
       << Message;
 }
 

@@ -866,8 +866,9 @@ TEST_F(SessionBundleTest, NoFrame) {
   std::pair<int32_t, std::string> Checked;
   Event E = run([](const std::string &) { return "an object"; }, Checked);
   EXPECT_EQ(E.Status, DTLTO_ERROR_INFRASTRUCTURE);
-  EXPECT_EQ(E.Message, "what came back is not dtlto-codegen's: no frame around "
-                       "the object");
+  EXPECT_EQ(E.Message,
+            "the worker's output is not from dtlto-codegen: no frame "
+            "around the object");
   EXPECT_EQ(E.Object.bytes(), "");
   EXPECT_EQ(Checked, std::pair(int32_t(DTLTO_ERROR_INFRASTRUCTURE), E.Message));
 }
@@ -890,7 +891,8 @@ TEST_F(SessionBundleTest, AFlippedBit) {
       Checked);
   EXPECT_EQ(E.Status, DTLTO_ERROR_INFRASTRUCTURE);
   EXPECT_EQ(NumTold, 1u);
-  EXPECT_EQ(E.Message, "the object is damaged: its BLAKE3 digest is another");
+  EXPECT_EQ(E.Message,
+            "the object is damaged: its BLAKE3 digest does not match");
   EXPECT_EQ(Checked, std::pair(int32_t(DTLTO_ERROR_INFRASTRUCTURE), E.Message));
 }
 
@@ -916,7 +918,7 @@ TEST_F(SessionBundleTest, AFrameIsHashedOnce) {
     EXPECT_EQ(Same.Object.bytes(), "an objecu");
     submit(S, 2);
     EXPECT_EQ(next(Event::Done).Message,
-              "the object is damaged: its BLAKE3 digest is another");
+              "the object is damaged: its BLAKE3 digest does not match");
     EXPECT_TRUE(S.close(Long));
   });
 }
@@ -929,7 +931,7 @@ TEST_F(SessionBundleTest, AnotherJobsResult) {
       },
       Checked);
   EXPECT_EQ(E.Status, DTLTO_ERROR_INFRASTRUCTURE);
-  EXPECT_EQ(E.Message, "the object is another job's");
+  EXPECT_EQ(E.Message, "the object is for another job");
   EXPECT_EQ(Checked, std::pair(int32_t(DTLTO_ERROR_INFRASTRUCTURE), E.Message));
 }
 

@@ -47,30 +47,32 @@ TEST_F(LinkRunTest, Fallback) {
   };
   const Failure Failures[] = {
       {DTLTO_ERROR_INFRASTRUCTURE, "no luck", "host:1", 2,
-       "no luck on host:1; compiling it here"},
+       "no luck on host:1; compiling it locally"},
       // The worker's name is added unless the message has it.
       {DTLTO_ERROR_INFRASTRUCTURE, "host:1 is gone", "host:1", 2,
-       "': host:1 is gone; compiling it here"},
+       "': host:1 is gone; compiling it locally"},
       {DTLTO_ERROR_INFRASTRUCTURE, "host:12 is gone", "host:1", 2,
-       "': host:12 is gone on host:1; compiling it here"},
+       "': host:12 is gone on host:1; compiling it locally"},
       {DTLTO_ERROR_INFRASTRUCTURE, nullptr, nullptr, 2,
-       "no reason given (error 17); compiling it here"},
-      {4711, "odd", nullptr, 2, "odd; compiling it here"},
-      {DTLTO_BUSY, "odd, too", nullptr, 2, "odd, too; compiling it here"},
+       "no reason given (error 17); compiling it locally"},
+      {4711, "odd", nullptr, 2, "odd; compiling it locally"},
+      {DTLTO_BUSY, "odd, too", nullptr, 2, "odd, too; compiling it locally"},
       {DTLTO_CANCELLED, nullptr, nullptr, 2,
-       "cancelled without having been asked to; compiling it here"},
+       "the plugin cancelled the job without a request; compiling it locally"},
       {DTLTO_ERROR_CALLER, "what is this", nullptr, 1,
-       "it doesn't accept the job: what is this; compiling it here"},
+       "it refused the job: what is this; compiling it locally"},
       {DTLTO_ERROR_COMPILER, "clang: no\n  such thing\n\n", "host:1", 1,
-       "the compiler failed on host:1, but compiling it here worked; it said: "
+       "the compiler failed on host:1, but compiling it locally worked; "
+       "compiler output: "
        "clang: no\n  such thing"},
       {DTLTO_ERROR_COMPILER, "\n", nullptr, 1,
-       "the compiler failed, but compiling it here worked; it said: nothing"},
+       "the compiler failed, but compiling it locally worked; compiler output: "
+       "nothing"},
       {DTLTO_OK, nullptr, nullptr, 1, "it is empty"},
       {DTLTO_OK, nullptr, "host:1", 1, "invalid object from host:1: it is not",
        "garbage"},
       {DTLTO_OK, nullptr, nullptr, 1, "aarch64", ref(Other)},
-      {DTLTO_OK, nullptr, nullptr, 1, "submit() refused it with error 7"}};
+      {DTLTO_OK, nullptr, nullptr, 1, "submit() refused the job with error 7"}};
   const size_t N = std::size(Failures);
   makeProgram(N + 1);
   TheLink.Msg.Verbose = true; // all warnings
@@ -98,7 +100,7 @@ TEST_F(LinkRunTest, Fallback) {
         << Name << testing::PrintToString(TheLink.Msg.warnings());
     EXPECT_EQ(Plugin.numSubmitted(Name), Failures[I].Attempts) << Name;
   }
-  EXPECT_TRUE(warned({"14 of 15 modules were compiled here instead"}));
+  EXPECT_TRUE(warned({"14 of 15 modules were compiled locally instead"}));
   EXPECT_EQ(TheLink.Msg.warnings().size(), N + 1);
 }
 
@@ -136,10 +138,11 @@ TEST_F(LinkRunTest, ACompileErrorThatIsRefuted) {
   };
   linkSame();
   EXPECT_TRUE(IsTold);
-  EXPECT_EQ(TheLink.Msg.warnings(),
-            std::vector<std::string>{
-                "plugin 'fake': module 'm1.o': the compiler failed on host:1, "
-                "but compiling it again worked; it said: error: confused"});
+  EXPECT_EQ(
+      TheLink.Msg.warnings(),
+      std::vector<std::string>{
+          "plugin 'fake': module 'm1.o': the compiler failed on host:1, "
+          "but compiling it again worked; compiler output: error: confused"});
 }
 
 class FailingTest : public LinkRunTest,
@@ -187,7 +190,7 @@ const Case FailingCases[] = {
          return J.Name == "m1.o" ? DTLTO_ERROR_CALLER : DTLTO_OK;
        };
      },
-     {"'m1.o'", "submit() refused it"}},
+     {"'m1.o'", "submit() refused the job"}},
     {"OpenFails",
      [](LinkRunTest &T) {
        T.onOpen("no farm today", DTLTO_ERROR_INFRASTRUCTURE);
@@ -208,7 +211,7 @@ const Case FailingCases[] = {
        T.Plugin.setNoFallback("FARM_FALLBACK is 0");
        T.failM1(DTLTO_ERROR_INFRASTRUCTURE, "no host");
      },
-     {"no host; not compiled here, since FARM_FALLBACK is 0"}},
+     {"no host; not compiled locally, since FARM_FALLBACK is 0"}},
     {"ThePluginForbidsFallbackAndFailsToOpen",
      [](LinkRunTest &T) {
        T.setFallback(FallbackKind::Local);
@@ -218,7 +221,7 @@ const Case FailingCases[] = {
          return DTLTO_ERROR_INFRASTRUCTURE;
        };
      },
-     {"no farm today; not compiled here, since FARM_FALLBACK is 0"}},
+     {"no farm today; not compiled locally, since FARM_FALLBACK is 0"}},
     {"GivesUpWhileItOpens",
      [](LinkRunTest &T) { T.onOpen("no farm today", DTLTO_OK); },
      {"no farm today"}},

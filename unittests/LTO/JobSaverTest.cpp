@@ -123,16 +123,15 @@ TEST_F(JobSaverTest, PlacesThatAreNone) {
   // A file in place of a folder, and a folder in place of a file.
   withSaver("file/m.m0-o.tar", [&](JobSaver &Saver, std::vector<Task> &Tasks) {
     EXPECT_EQ(text(Saver.save(Tasks[0])),
-              "can't save the job of 'm0.o' as '" +
+              "cannot save the job of 'm0.o' as '" +
                   path("file/m.m0-o.tar/m.m0-o.tar") + "': Not a directory");
     EXPECT_EQ(Saver.numSaved(), 0u);
     EXPECT_EQ(Saver.numLeftOut(), 0u);
   });
   ASSERT_FALSE(sys::fs::create_directories(path("jobs/m.m0-o.tar/full")));
   withSaver("jobs", [&](JobSaver &Saver, std::vector<Task> &Tasks) {
-    EXPECT_EQ(text(Saver.save(Tasks[0])), "can't save the job of 'm0.o' as '" +
+    EXPECT_EQ(text(Saver.save(Tasks[0])), "cannot save the job of 'm0.o' as '" +
                                               path("jobs/m.m0-o.tar") +
-                                              "': there is something that is "
-                                              "not a file");
+                                              "': not a regular file");
   });
 }

@@ -243,7 +243,7 @@ TEST_F(KeptModulesTest, ALaterLinkGeneratesTheSameCode) {
       CodegenResult Again = compile(L, T, &Second);
       EXPECT_TRUE(Again.Produced);
       EXPECT_TRUE(bytes(Again) == bytes(Whole));
-      EXPECT_EQ(Second.finish(2), "1 of 2 jobs only generated code, of kept "
+      EXPECT_EQ(Second.finish(2), "1 of 2 jobs only generated code, from kept "
                                   "modules; 0 optimised modules were kept");
       // Jobs that verify others are compiled from the beginning.
       KeptModules Third(L.Jobs, folder(L, Folder), /*IsVerified=*/true);
@@ -259,7 +259,7 @@ TEST_F(KeptModulesTest, OtherMachinesModulesAreForOtherMachines) {
     KeptModules First(L.Jobs, folder(L, Folder), false);
     First.keep(Tasks[0], "bitcode", /*IsHere=*/false);
     First.keep(Tasks[0], "bitcode", /*IsHere=*/false); // from a duplicate
-    EXPECT_EQ(First.finish(2), "0 of 2 jobs only generated code, of kept "
+    EXPECT_EQ(First.finish(2), "0 of 2 jobs only generated code, from kept "
                                "modules; 1 optimised modules were kept");
     KeptModules Second(L.Jobs, folder(L, Folder), false);
     ASSERT_NE(Second.forPlugin(Tasks[0]), nullptr);
@@ -268,10 +268,10 @@ TEST_F(KeptModulesTest, OtherMachinesModulesAreForOtherMachines) {
     EXPECT_FALSE(Second.wants(Tasks[0], false));
     EXPECT_TRUE(Second.wants(Tasks[0], true));
     EXPECT_EQ(Second.forPlugin(Tasks[1]), nullptr);
-    EXPECT_EQ(Second.dropForPlugin(Tasks[0]).find(
-                  "what another link had optimised the module to, '" +
-                  Folder.path("kept")),
-              0u);
+    EXPECT_EQ(
+        Second.dropForPlugin(Tasks[0]).find(
+            "the optimised module from another link, '" + Folder.path("kept")),
+        0u);
     KeptModules Third(L.Jobs, folder(L, Folder), false);
     EXPECT_EQ(Third.forPlugin(Tasks[0]), nullptr);
   });
@@ -302,7 +302,7 @@ TEST_F(KeptModulesTest, WhatTheFarmHasIsForOtherMachines) {
       Whole = bytes(compile(L, T, &First)).str(); // this keeps the module
       EXPECT_EQ(Farm.There.size(), 1u);
       First.keep(Tasks[1], "bitcode", /*IsHere=*/false);
-      EXPECT_EQ(First.finish(2), "0 of 2 jobs only generated code, of kept "
+      EXPECT_EQ(First.finish(2), "0 of 2 jobs only generated code, from kept "
                                  "modules; 2 optimised modules were kept");
     });
     EXPECT_EQ(Farm.There.size(), 2u);
@@ -322,8 +322,7 @@ TEST_F(KeptModulesTest, WhatTheFarmHasIsForOtherMachines) {
       EXPECT_EQ(Second.forPlugin(Tasks[1])->Bytes, "bitcode");
       // Drop a module that turned out to be invalid.
       std::string Dropped = Second.dropForPlugin(Tasks[1]);
-      EXPECT_NE(Dropped.find("what the farm's store has under "),
-                std::string::npos);
+      EXPECT_NE(Dropped.find("the farm's store entry "), std::string::npos);
       EXPECT_NE(Dropped.find(", is removed"), std::string::npos);
       EXPECT_EQ(Second.forPlugin(Tasks[1]), nullptr);
       EXPECT_TRUE(Second.wants(Tasks[1], false));
@@ -378,15 +377,16 @@ TEST_F(KeptModulesTest, AStoreThatSaysNoIsAskedNoMore) {
         Kept.keep(T, "bitcode", false);
         EXPECT_FALSE(Kept.wants(T, false));
       }
-      EXPECT_EQ(Kept.finish(2), "0 of 2 jobs only generated code, of kept "
+      EXPECT_EQ(Kept.finish(2), "0 of 2 jobs only generated code, from kept "
                                 "modules; 0 optimised modules were kept");
     });
     EXPECT_EQ(Farm.NumGets, 2u); // reads may still succeed
     EXPECT_EQ(Farm.NumPuts, 1u);
-    EXPECT_EQ(TheLink.Msg.warnings(),
-              std::vector<std::string>(
-                  {"optimised modules can't be kept in the farm's store: it is "
-                   "closed"}));
+    EXPECT_EQ(
+        TheLink.Msg.warnings(),
+        std::vector<std::string>(
+            {"optimised modules cannot be kept in the farm's store: it is "
+             "closed"}));
     TheLink.Msg.clear();
     Farm.CannotGet = true;
     inFarm(L, Farm, [&](KeptModules &Kept) {
@@ -398,7 +398,7 @@ TEST_F(KeptModulesTest, AStoreThatSaysNoIsAskedNoMore) {
     EXPECT_EQ(Farm.NumGets, 3u);
     EXPECT_EQ(TheLink.Msg.warnings(),
               std::vector<std::string>(
-                  {"optimised modules can't be read from the farm's store: it "
+                  {"optimised modules cannot be read from the farm's store: it "
                    "is closed"}));
   });
 }

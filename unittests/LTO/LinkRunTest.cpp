@@ -283,7 +283,7 @@ TEST_F(SharingTest, TheCheapestRunHere) {
     Plugin.done(J.Id, remote(J));
   };
   linkSame();
-  EXPECT_TRUE(said("11 of 12 modules were compiled here beside its own"));
+  EXPECT_TRUE(said("11 of 12 modules were compiled locally"));
   for (const FakePlugin::Job &J : Plugin.submitted())
     EXPECT_LE(J.Cost, Cost);
 }
@@ -305,7 +305,7 @@ TEST_F(SharingTest, JobsThatWaitAtThePluginsAreTakenBack) {
   };
   linkSame();
   EXPECT_EQ(Plugin.cancelled().size(), 5u);
-  EXPECT_TRUE(said("5 of 6 modules were compiled here beside its own"));
+  EXPECT_TRUE(said("5 of 6 modules were compiled locally"));
 }
 
 TEST_F(SharingTest, APluginThatBeginsNoJob) {
@@ -484,7 +484,7 @@ TEST_F(LinkRunTest, VerificationFindsAnotherObject) {
   });
   link();
   EXPECT_NE(Have.Error.find("plugin 'fake': the object of module 'm1.o' "
-                            "differs from the one compiled here"),
+                            "differs from the one compiled locally"),
             std::string::npos)
       << Have.Error;
   EXPECT_NE(Have.Error.find("compiled on host:1"), std::string::npos)

@@ -28,15 +28,15 @@ TEST_P(LostPluginTest, TheRestIsCompiledHere) {
   linkSame();
   // One warning for all jobs, including those that the plugin holds.
   EXPECT_TRUE(warned({"plugin 'fake': ", GetParam().Parts[0],
-                      "; compiling the remaining modules here"}))
+                      "; compiling the remaining modules locally"}))
       << testing::PrintToString(TheLink.Msg.warnings());
-  EXPECT_TRUE(warned({" of 10 modules were compiled here instead"}));
+  EXPECT_TRUE(warned({" of 10 modules were compiled locally instead"}));
   EXPECT_EQ(TheLink.Msg.warnings().size(), 2u);
   bool WasOpen = StringRef(GetParam().Name).starts_with("GivesUp");
   EXPECT_EQ(Plugin.isClosed(), WasOpen);
   if (!StringRef(GetParam().Name).ends_with("Middle")) {
     EXPECT_TRUE(Plugin.submitted().empty());
-    EXPECT_TRUE(warned({"10 of 10 modules were compiled here instead"}));
+    EXPECT_TRUE(warned({"10 of 10 modules were compiled locally instead"}));
   }
 }
 
@@ -151,7 +151,7 @@ TEST_P(HangingCallTest, IsLeftBehind) {
   EXPECT_TRUE(warned({"plugin 'fake'", Call + "() has not returned"}))
       << testing::PrintToString(TheLink.Msg.warnings());
   if (Call == "open")
-    EXPECT_TRUE(warned({"4 of 4 modules were compiled here instead"}));
+    EXPECT_TRUE(warned({"4 of 4 modules were compiled locally instead"}));
   if (Call == "close")
     EXPECT_EQ(TheLink.Msg.warnings().size(), 1u);
 }
@@ -228,8 +228,8 @@ TEST_F(LinkRunTest, NobodyWaitsForAPluginToOpen) {
     return DTLTO_OK;
   };
   linkSame();
-  EXPECT_TRUE(warned({"plugin 'fake': open() has not returned; leaving it "
-                      "behind"}));
+  EXPECT_TRUE(warned({"plugin 'fake': open() has not returned; continuing "
+                      "without it"}));
   EXPECT_TRUE(warned({"; all were compiled locally"}));
   EXPECT_EQ(TheLink.Msg.warnings().size(), 2u);
   EXPECT_TRUE(Plugin.submitted().empty());

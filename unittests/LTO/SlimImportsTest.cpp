@@ -161,7 +161,7 @@ const Program Programs[] = {
         define internal ptr @resolve() { ret ptr @g }
         define i32 @g() { ret i32 4 }
         define i32 @f() { ret i32 4 })",
-     "1 imported modules went whole: it has an ifunc"},
+     "1 imported modules were sent whole: the module has an ifunc"},
     {"Personality",
      "declare i32 @f()\ndefine i32 @main() { %v = call i32 @f() "
      "ret i32 %v }",

@@ -266,7 +266,7 @@ static void expectWithin(const std::string &Part, const std::string &Whole) {
 
 TEST(ObjectCheckELFTest, Relocations) {
   using Rela = ELF::Elf64_Rela;
-  expectWithin("a relocation is for symbol 10000 of", after([](ElfFile &F) {
+  expectWithin("a relocation refers to symbol 10000 of", after([](ElfFile &F) {
                  F.entry<Rela>(".rela.text.f", 1).setSymbol(10000);
                }));
   expectWithin("sh_entsize", after([](ElfFile &F) {
@@ -412,7 +412,8 @@ TEST(ObjectCheckCOFFTest, Relocations) {
   char *R = Object.data() + Sections[0].PointerToRelocations;
   uint32_t Old = support::endian::read32le(R + 4);
   support::endian::write32le(R + 4, 100000);
-  expectWithin("a relocation is for symbol 100000", check(ref(Object), Target));
+  expectWithin("a relocation refers to symbol 100000",
+               check(ref(Object), Target));
   support::endian::write32le(R + 4, Old);
   EXPECT_EQ(check(ref(Object), Target), "");
   Sections[0].NumberOfRelocations = 0xffff;
@@ -449,7 +450,7 @@ TEST(ObjectCheckMachOTest, Relocations) {
   char *R = Object.data() + Text.reloff;
   uint32_t Old = support::endian::read32le(R + 4);
   support::endian::write32le(R + 4, Old | 0xffff | 1 << 27); // external
-  expectWithin("a relocation is for symbol", check(ref(Object), Target));
+  expectWithin("a relocation refers to symbol", check(ref(Object), Target));
   support::endian::write32le(R + 4, Old);
   EXPECT_EQ(check(ref(Object), Target), "");
 }

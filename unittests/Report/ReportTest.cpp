@@ -226,7 +226,7 @@ TEST_F(ReportFile, WhatCannotBeWrittenIsNamed) {
   for (bool Check : {true, false}) {
     std::string Why = text(Check ? checkReport(Path)
                                  : writeReport(Path, recordOf("m.o"), Facts));
-    EXPECT_NE(Why.find("the report '" + Path + "' can't be written"),
+    EXPECT_NE(Why.find("the report '" + Path + "' cannot be written"),
               std::string::npos)
         << Why;
   }

@@ -256,7 +256,7 @@ TEST_F(TimelineTest, AFallback) {
   expectSameObjects();
   const JobRecord &J = job("m0.o");
   EXPECT_EQ(J.From, Source::Here);
-  EXPECT_EQ(J.WhyHere, "it doesn't accept the job: too odd");
+  EXPECT_EQ(J.WhyHere, "it refused the job: too odd");
   ASSERT_EQ(J.Attempts.size(), 2u);
   EXPECT_EQ(J.Attempts[0].TheOutcome, Outcome::Refused);
   EXPECT_EQ(J.Attempts[1].TheKind, Kind::Here);

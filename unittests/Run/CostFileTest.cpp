@@ -152,7 +152,7 @@ TEST(CostFile, WrongEntriesWithARightChecksum) {
   EXPECT_EQ(parse(withBody("00000000000000ff 1 1\n\n")), "entry 2 is wrong");
   EXPECT_EQ(parse(withBody("00000000000000ff 1 1\n0000000000000001 1 1\n"
                            "00000000000000ff 2 2\n")),
-            "an entry is there twice");
+            "an entry is repeated");
 }
 
 TEST(CostFile, TheLargest) {
@@ -256,15 +256,15 @@ TEST_F(CostFileOnDisk, OtherFilesAreLeftAlone) {
 
 TEST_F(CostFileOnDisk, AFolderInItsPlace) {
   EXPECT_FALSE(sys::fs::create_directory(Path));
-  EXPECT_EQ(readError(), "it is not a file");
-  EXPECT_EQ(updateError(Some[0]), "it is not a file");
+  EXPECT_EQ(readError(), "it is not a regular file");
+  EXPECT_EQ(updateError(Some[0]), "it is not a regular file");
   expectNothingLeft({"costs"});
 }
 
 TEST_F(CostFileOnDisk, APipeInItsPlace) {
   ASSERT_EQ(mkfifo(Path.c_str(), 0600), 0);
-  EXPECT_EQ(readError(), "it is not a file");
-  EXPECT_EQ(updateError(Some[0]), "it is not a file");
+  EXPECT_EQ(readError(), "it is not a regular file");
+  EXPECT_EQ(updateError(Some[0]), "it is not a regular file");
   expectNothingLeft({"costs"});
   unlink(Path.c_str()); // LLVM wouldn't remove a pipe
 }
@@ -290,7 +290,7 @@ TEST_F(CostFileOnDisk, ALinkToNothing) {
 
 TEST_F(CostFileOnDisk, ALinkInTheLocksPlace) {
   ASSERT_EQ(symlink("victim", (Path + ".lock").c_str()), 0);
-  EXPECT_NE(updateError(Some[0]).find("costs.lock' can't be opened"),
+  EXPECT_NE(updateError(Some[0]).find("costs.lock' cannot be opened"),
             std::string::npos);
   expectNothingLeft({"costs.lock"});
 }
@@ -314,7 +314,7 @@ TEST_F(CostFileOnDisk, ReadOnlyFolder) {
   EXPECT_EQ(updateError(Some[0]), "");
   std::string Sub = Folder.path("folder");
   ASSERT_EQ(chmod(Sub.c_str(), 0555), 0);
-  EXPECT_EQ(updateError(Some[1]).find("it can't be written: "), 0u);
+  EXPECT_EQ(updateError(Some[1]).find("it cannot be written: "), 0u);
   EXPECT_EQ(readError(), "");
   EXPECT_EQ(Read, Entries{Some[0]});
   ASSERT_EQ(chmod(Sub.c_str(), 0755), 0);

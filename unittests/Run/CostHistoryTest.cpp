@@ -290,7 +290,7 @@ TEST_F(CostHistoryTest, DamageOfAnyByteIsAnEmptyHistory) {
       Text[I] = char(Text[I] ^ Change);
       Folder.write("costs", Text);
       EXPECT_EQ(load()->size(), 0u) << I;
-      EXPECT_TRUE(noteHas("isn't used: it is ")) << Note;
+      EXPECT_TRUE(noteHas("is not used: it is ")) << Note;
     }
   for (size_t Size = 0; Size != Whole.size(); ++Size) {
     Folder.write("costs", Whole.substr(0, Size));
@@ -335,10 +335,10 @@ TEST_F(CostHistoryTest, WhatAnotherLinkWroteMeanwhileIsKept) {
 TEST_F(CostHistoryTest, NotesWhatItCantWrite) {
   EXPECT_FALSE(sys::fs::create_directory(Path));
   std::unique_ptr<CostHistory> H = load();
-  EXPECT_TRUE(noteHas("isn't used: it is not a file")) << Note;
+  EXPECT_TRUE(noteHas("is not used: it is not a regular file")) << Note;
   H->record("a", 1000, 1);
-  EXPECT_EQ(H->save(),
-            "cost history '" + Path + "' wasn't written: it is not a file");
+  EXPECT_EQ(H->save(), "cost history '" + Path +
+                           "' was not written: it is not a regular file");
   // Saving can be retried.
   EXPECT_FALSE(sys::fs::remove(Path));
   EXPECT_EQ(H->save(), "");
@@ -353,7 +353,7 @@ TEST_F(CostHistoryTest, ALockThatIsHeld) {
   std::unique_ptr<CostHistory> H = load();
   H->record("b", 1000, 2);
   Note = H->save();
-  EXPECT_TRUE(noteHas("wasn't written: another link holds")) << Note;
+  EXPECT_TRUE(noteHas("was not written: another link holds")) << Note;
   EXPECT_FALSE(knows("b"));
   close(FD);
   EXPECT_EQ(H->save(), "");

@@ -149,8 +149,8 @@ TEST_F(NoticesTest, ARefusedObject) {
                   ? Texts()
                   : Texts({"plugin 'fake': module 'm1.o': invalid object from "
                            "host:1: it is empty; compiled locally instead",
-                           "plugin 'fake': 1 of 5 modules were compiled here "
-                           "instead"}));
+                           "plugin 'fake': 1 of 5 modules were compiled "
+                           "locally instead"}));
     EXPECT_FALSE(TheNotices->hasErrors());
   }
 }
@@ -165,9 +165,9 @@ TEST_F(NoticesTest, AFallback) {
     summarize();
     EXPECT_EQ(Msg.warnings(),
               Texts({"plugin 'fake': module 'm1.o': no luck on host:1; "
-                     "compiling it here",
-                     "plugin 'fake': 1 of 5 modules were compiled here "
-                     "instead"}));
+                     "compiling it locally",
+                     "plugin 'fake': 1 of 5 modules were compiled "
+                     "locally instead"}));
     EXPECT_FALSE(TheNotices->hasErrors());
   }
 }
@@ -195,7 +195,7 @@ TEST_F(NoticesTest, TheSettingThatForbidsFallbackIsNamed) {
   L->Host.Config.NoFallback = "FARM_FALLBACK is 0";
   failLink(1, Cause::Infrastructure, "no host");
   EXPECT_EQ(error(), "dtlto: plugin 'fake': module 'm1.o': no host; not "
-                     "compiled here, since FARM_FALLBACK is 0");
+                     "compiled locally, since FARM_FALLBACK is 0");
 }
 
 TEST_F(NoticesTest, OneLineTellsOfSecondTries) {
@@ -206,10 +206,10 @@ TEST_F(NoticesTest, OneLineTellsOfSecondTries) {
   succeeds(0);
   summarize();
   EXPECT_EQ(Msg.warnings(), Texts());
-  EXPECT_EQ(notes(),
-            Texts({"plugin 'fake': 1 of 3 jobs failed and were done when given "
-                   "to it again; the last one was module 'm1.o': no luck on "
-                   "node3"}));
+  EXPECT_EQ(
+      notes(),
+      Texts({"plugin 'fake': 1 of 3 jobs failed, but succeeded when "
+             "retried; the last one was module 'm1.o': no luck on node3"}));
 }
 
 TEST_F(NoticesTest, NoneOfSecondTriesThatFail) {
@@ -227,7 +227,7 @@ TEST_F(NoticesTest, SecondTriesThatFailAlikeAreToldOnce) {
   compiledHere(1);
   EXPECT_EQ(Msg.warnings(),
             Texts({"plugin 'fake': module 'm1.o': no answer within 5 s; "
-                   "compiling it here"}));
+                   "compiling it locally"}));
 }
 
 TEST_F(NoticesTest, SecondTriesThatFailWithoutFallback) {
@@ -249,7 +249,7 @@ TEST_F(NoticesTest, SecondTriesThatDoNotEnd) {
     compiledHere(1);
     EXPECT_EQ(Msg.warnings(),
               Texts({"plugin 'fake': module 'm1.o': killed by signal 9; "
-                     "compiled here before a second try ended"}));
+                     "compiled locally before a second try ended"}));
   }
 }
 
@@ -271,15 +271,16 @@ TEST_F(NoticesTest, CompilerErrorsAreJudgedHere) {
   EXPECT_EQ(
       Msg.warnings(),
       Texts({"plugin 'fake': module 'm1.o': the compiler failed on host:1, but "
-             "compiling it here worked; it said: clang: no\n  such thing",
-             "plugin 'fake': 1 of 5 modules were compiled here instead"}));
+             "compiling it locally worked; compiler output: clang: no\n  such "
+             "thing",
+             "plugin 'fake': 1 of 5 modules were compiled locally instead"}));
 }
 
 TEST_F(NoticesTest, CompilerErrorsWithoutAWord) {
   fallBack(1, Cause::Compiler, "the compiler failed", "\n");
   compiledHere(1);
-  EXPECT_TRUE(warned("the compiler failed, but compiling it here worked; it "
-                     "said: nothing"));
+  EXPECT_TRUE(warned("the compiler failed, but compiling it locally worked; "
+                     "compiler output: nothing"));
 }
 
 /// Without fallback, another worker compiles the module again.
@@ -292,15 +293,17 @@ TEST_F(NoticesTest, CompilerErrorsAreJudgedElsewhere) {
          "the compiler failed on host:1", "no such thing\n");
   };
   Fail();
-  EXPECT_TRUE(said("'m1.o': the compiler failed on host:1; it said: no such "
-                   "thing; trying again"));
+  EXPECT_TRUE(
+      said("'m1.o': the compiler failed on host:1; compiler output: no such "
+           "thing; trying again"));
   EXPECT_EQ(Msg.warnings(), Texts());
   succeeds(1);
   summarize();
-  EXPECT_EQ(Msg.warnings(),
-            Texts({"plugin 'fake': module 'm1.o': the compiler failed on "
-                   "host:1, but compiling it again worked; it said: no such "
-                   "thing"}));
+  EXPECT_EQ(
+      Msg.warnings(),
+      Texts({"plugin 'fake': module 'm1.o': the compiler failed on "
+             "host:1, but compiling it again worked; compiler output: no such "
+             "thing"}));
   EXPECT_EQ(notes(), Texts());
 
   use(5);
@@ -351,8 +354,8 @@ TEST_F(NoticesTest, TimeLimits) {
   compiledHere(1);
   summarize();
   EXPECT_TRUE(warned("plugin 'fake': module 'm1.o': no result within 7 s "
-                     "(--thinlto-dist-timeout); compiling it here"));
-  EXPECT_TRUE(warned("1 of 30 modules were compiled here instead"));
+                     "(--thinlto-dist-timeout); compiling it locally"));
+  EXPECT_TRUE(warned("1 of 30 modules were compiled locally instead"));
 
   step(event(PlanEvent::Tick),
        {action(Action::FailLink, 2, 2, Cause::Timeout)});
@@ -396,10 +399,11 @@ TEST_F(NoticesTest, WhatElsewhereCannotBeTold) {
     compiledHere(J);
   }
   summarize();
-  EXPECT_EQ(notes(),
-            Texts({"plugin 'fake': 3 of 30 modules were compiled here, since "
-                   "a plugin, verification cannot be expressed on a remote "
-                   "compiler's command line"}));
+  EXPECT_EQ(
+      notes(),
+      Texts({"plugin 'fake': 3 of 30 modules were compiled locally, since "
+             "a plugin, verification cannot be expressed on a remote "
+             "compiler's command line"}));
   EXPECT_EQ(Msg.warnings(), Texts());
 }
 
@@ -438,7 +442,7 @@ TEST_F(NoticesTest, TheSameOverAndOverTellsNobodyMore) {
   summarize();
   EXPECT_TRUE(warned("plugin 'fake': 27 more modules failed in the same "
                      "way (use --verbose to list them)"));
-  EXPECT_TRUE(warned("30 of 30 modules were compiled here instead"));
+  EXPECT_TRUE(warned("30 of 30 modules were compiled locally instead"));
   EXPECT_EQ(Msg.warnings().size(), 5u);
 }
 
@@ -495,9 +499,9 @@ TEST_F(NoticesTest, TheRestIsCompiledHere) {
   // One warning for all jobs, including those that the plugin holds.
   EXPECT_EQ(Msg.warnings(),
             Texts({"plugin 'fake': no host is left; compiling the remaining "
-                   "modules here",
-                   "plugin 'fake': 2 of 30 modules were compiled here "
-                   "instead"}));
+                   "modules locally",
+                   "plugin 'fake': 2 of 30 modules were compiled "
+                   "locally instead"}));
 }
 
 TEST_F(NoticesTest, OrTheLinkFails) {
@@ -516,8 +520,8 @@ TEST_F(NoticesTest, OrTheLinkFailsSinceTheSettingsSaySo) {
   Run->HasFailed = true;
   step(event(PlanEvent::OpenFailed),
        {action(Action::DropPlugin, 0, 0, Cause::OpenFailed)}, "no farm today");
-  EXPECT_EQ(error(), "dtlto: plugin 'fake': no farm today; not compiled here, "
-                     "since FARM_FALLBACK is 0");
+  EXPECT_EQ(error(), "dtlto: plugin 'fake': no farm today; not compiled "
+                     "locally, since FARM_FALLBACK is 0");
 }
 
 TEST_F(NoticesTest, NothingRemainsOfJobsThatHaveObjectsOrFailed) {
@@ -540,7 +544,7 @@ TEST_F(NoticesTest, APluginThatIsAlwaysBusy) {
   EXPECT_EQ(Msg.warnings(),
             Texts({"plugin 'fake': it is busy, but has not taken a job for 7 s "
                    "(--thinlto-dist-timeout); compiling the remaining modules "
-                   "here"}));
+                   "locally"}));
   Run->HasFailed = true;
   step(event(PlanEvent::Tick),
        {action(Action::DropPlugin, 0, 0, Cause::AlwaysBusy)});
@@ -551,11 +555,11 @@ TEST_F(NoticesTest, APluginThatIsAlwaysBusy) {
 TEST_F(NoticesTest, ALinkThatWouldWaitForEver) {
   TheNotices->internalError("job 3 has no attempt");
   EXPECT_EQ(error(), "dtlto: internal error: jobs are left, but no thread "
-                     "works on them: job 3 has no attempt");
+                     "is working on them: job 3 has no attempt");
   use(1);
   TheNotices->internalError("");
   EXPECT_EQ(error(), "dtlto: internal error: jobs are left, but no thread "
-                     "works on them");
+                     "is working on them");
 }
 
 //===----------------------------------------------------------------------===//
@@ -593,7 +597,8 @@ TEST_F(NoticesTest, StragglersThatAreCompiledHere) {
 TEST_F(NoticesTest, AFailureIsNoneWhileAnotherAttemptRuns) {
   step(event(PlanEvent::Failed, 1, Cause::Compiler), {}, "the compiler failed",
        "no memory");
-  EXPECT_TRUE(said("'m1.o': the compiler failed; it also runs elsewhere"));
+  EXPECT_TRUE(
+      said("'m1.o': the compiler failed; another attempt is still running"));
   EXPECT_EQ(Msg.warnings(), Texts());
   EXPECT_FALSE(TheNotices->hasErrors());
 }
@@ -617,7 +622,7 @@ TEST_F(NoticesTest, NoObjectIsVerified) {
   EXPECT_EQ(Msg.warnings(),
             Texts({"plugin 'fake': none of the 30 objects was verified "
                    "(--thinlto-dist-verify): 1 came from the cache, 1 were "
-                   "compiled here"}));
+                   "compiled locally"}));
   // Not next to an error, nor in a link without jobs.
   Msg.clear();
   TheNotices->internalError("");
@@ -654,8 +659,7 @@ TEST_F(NoticesTest, ThisMachinesShare) {
   for (plan::JobId J = 0; J != 29; ++J)
     staysHere(J, Reasons[J % 4]), compiledHere(J);
   summarize();
-  EXPECT_TRUE(said("plugin 'fake': 29 of 30 modules were compiled here beside "
-                   "its own"));
+  EXPECT_TRUE(said("plugin 'fake': 29 of 30 modules were compiled locally"));
   EXPECT_EQ(Msg.warnings(), Texts());
 }
 

@@ -124,7 +124,7 @@ TEST_F(SilentFolderTest, CostsAreNotRead) {
   std::string Note;
   auto Costs = CostHistory::load(Dir + "/costs", &Note);
   EXPECT_TRUE(Costs->hasTimedOut());
-  EXPECT_EQ(Note, "cost history '" + Dir + "/costs' isn't used: " + NoAnswer);
+  EXPECT_EQ(Note, "cost history '" + Dir + "/costs' is not used: " + NoAnswer);
   EXPECT_GT(Costs->estimate("a", 1000).Seconds, 0);
   Costs->record("a", 1000, 1);
   EXPECT_EQ(Costs->save(), ""); // already reported
@@ -138,7 +138,7 @@ TEST_F(SilentFolderTest, CostsAreNotWritten) {
   Costs->record("a", 1000, 1);
   IsSilent = true;
   EXPECT_EQ(Costs->save(),
-            "cost history '" + Dir + "/costs' wasn't written: " + NoAnswer);
+            "cost history '" + Dir + "/costs' was not written: " + NoAnswer);
   EXPECT_TRUE(Costs->hasTimedOut());
   EXPECT_GT(Costs->estimate("a", 1000).Seconds, 0);
 }
@@ -146,11 +146,11 @@ TEST_F(SilentFolderTest, CostsAreNotWritten) {
 TEST_F(SilentFolderTest, ReportsAndLogs) {
   std::string Path = Dir + "/r.json";
   EXPECT_EQ(text(checkReport(Path)),
-            "the report '" + Path + "' can't be written: " + NoAnswer);
+            "the report '" + Path + "' cannot be written: " + NoAnswer);
   Path = Dir + "/other.json";
   EXPECT_EQ(text(writeReport(Path, Timeline(), ReportFacts())),
-            "the report '" + Path + "' can't be written: " + NoAnswer);
+            "the report '" + Path + "' cannot be written: " + NoAnswer);
   Path = Dir + "/log";
   EXPECT_EQ(text(checkLog(Path)),
-            "the log '" + Path + "' can't be written: " + NoAnswer);
+            "the log '" + Path + "' cannot be written: " + NoAnswer);
 }

@@ -64,7 +64,7 @@ TEST_F(AtomicFileTest, WholeOrAsBefore) {
 }
 
 TEST_F(AtomicFileTest, Failures) {
-  const std::string NoFile = "there is something that is not a file";
+  const std::string NoFile = "not a regular file";
   Path = Folder.path("");
   EXPECT_EQ(replace("x"), NoFile);
   EXPECT_EQ(toString(checkReplaceable(Path)), NoFile);

@@ -174,12 +174,12 @@ TEST_F(JobserverTest, TheLastOneCounts) {
 TEST_F(JobserverTest, OneThatCannotBeUsed) {
   EXPECT_FALSE(connect("--jobserver-auth=fifo:" + Folder.path("none")));
   EXPECT_EQ(Note, "jobserver 'fifo:" + Folder.path("none") +
-                      "' isn't used: it can't be opened: No such file or "
+                      "' is not used: it cannot be opened: No such file or "
                       "directory");
   Folder.write("file", "+++");
   EXPECT_FALSE(connect("--jobserver-auth=fifo:" + Folder.path("file")));
   EXPECT_EQ(Note, "jobserver 'fifo:" + Folder.path("file") +
-                      "' isn't used: it is no fifo");
+                      "' is not used: it is not a FIFO");
   // Descriptors that are closed, or that are something else by now.
   int File = open(Folder.path("file").c_str(), O_RDWR);
   std::string Number = std::to_string(File);
@@ -188,7 +188,7 @@ TEST_F(JobserverTest, OneThatCannotBeUsed) {
         std::string("3"), std::string("three,four"), std::string()}) {
     EXPECT_FALSE(connect("--jobserver-auth=" + Auth)) << Auth;
     EXPECT_EQ(Note, "jobserver '" + Auth +
-                        "' isn't used: make has closed its pipe, since the "
+                        "' is not used: make has closed its pipe, since the "
                         "rule that links has no '+'");
   }
   close(File);

@@ -98,7 +98,8 @@ static bool namesPart(StringRef Why, const Bundle &B) {
     if (Why.contains(In.Path))
       return true;
   return Why.contains("configuration") || Why.contains("LLVM's options") ||
-         Why.contains("the index has nothing to import by") ||
+         Why.contains(
+             "the index does not describe the imports of the module") ||
          Why.contains("imported but not in the bundle");
 }
 

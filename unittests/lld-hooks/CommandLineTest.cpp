@@ -378,8 +378,8 @@ TEST_F(CommandLineTest, OursInTheEnvironmentOfCOFF) {
   setenv("_LINK_", "/mllvm:-x /thinlto-dist-plugin:local", 1);
   extractCOFF({"a.obj"});
   const char *Why = "/thinlto-dist-plugin is in the environment variable "
-                    "_LINK_: write it on the command line, or into a response "
-                    "file that is named there";
+                    "_LINK_: write it on the command line, or in a response "
+                    "file that the command line names";
   EXPECT_EQ(Message, Why);
   extract({"-m", "i386pe", "a.o"});
   EXPECT_EQ(Message, Why);

@@ -66,7 +66,7 @@ Error ShardRenamer::run() {
     if (!Entry)
       return Entry.takeError();
     if (Entry->Kind != BitstreamEntry::SubBlock)
-      return malformed("no block where one should begin");
+      return malformed("no block where one is expected");
     if (Entry->ID == bitc::MODULE_BLOCK_ID && !HasModule) {
       HasModule = true;
       if (Error E = copyModuleBlock())
@@ -146,8 +146,7 @@ Error ShardRenamer::rewriteModuleStrtab() {
     std::string Old(Record.begin() + 1, Record.end());
     std::optional<std::string> New = NewName(Old);
     if (!New)
-      return failure("module '" + printable(Old) +
-                     "' has no name that travels");
+      return failure("module '" + printable(Old) + "' has no encoded name");
     Record.truncate(1);
     for (unsigned char C : *New)
       Record.push_back(C);

@@ -49,7 +49,7 @@ Error SlimSelection::addRecord(unsigned Code, ArrayRef<uint64_t> Record) {
     return Error::success();
   case bitc::MODULE_CODE_IFUNC:
     // Importing a local ifunc needs its resolver's body.
-    return failure("it has an ifunc");
+    return failure("the module has an ifunc");
   case bitc::MODULE_CODE_ALIAS_OLD:
     return failure("an old form of bitcode");
   case bitc::MODULE_CODE_GLOBALVAR:
@@ -198,7 +198,7 @@ Error SlimSelection::keepBodyOf(uint64_t ValueID) {
       break;
     ValueID = Aliases[It->second].Aliasee;
   }
-  return failure("an alias that is more than a name");
+  return failure("an alias of something other than a function");
 }
 
 Error SlimSelection::resolve() {

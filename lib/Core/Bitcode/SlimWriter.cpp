@@ -25,7 +25,7 @@ Error SlimWriter::run() {
   if (Error E = writeModule(In))
     return E;
   if (!HasSummary)
-    return failure("it has no summary");
+    return failure("the module has no summary");
   if (!HasTable)
     return failure("an old form of bitcode");
   writeStrtab();
@@ -271,7 +271,7 @@ Error SlimWriter::writeSummary(BitstreamCursor &In) {
 
 Error SlimWriter::writeBody(BitstreamCursor &In) {
   if (W.GetCurrentBitNo() % 32)
-    return failure("a function that isn't at a word");
+    return failure("a function that is not aligned to 32 bits");
   if (NumBodies == Selection.numBodies())
     return malformedBitcode();
   const size_t Number = NumBodies++;

@@ -256,8 +256,8 @@ static std::optional<uint64_t> fileSize(StringRef Header) {
 }
 
 static Error tooLong(StringRef Path) {
-  return failure("the bundle is cut, or " + quote(Path) +
-                 " says that it is longer than it is");
+  return failure("the bundle is cut off, or the header of " + quote(Path) +
+                 " has too large a size");
 }
 
 /// Returns the reason why \p Rest doesn't begin with the header that take()
@@ -268,7 +268,7 @@ static Error wrongHeader(StringRef Rest, StringRef Path, uint64_t Size,
   if (isZero(Block))
     return failure(quote(Path) + " is missing in the bundle");
   if (Block.size() < TarBlockSize)
-    return failure("the bundle is cut: its end is missing");
+    return failure("the bundle is cut off: its end is missing");
   if (std::optional<std::string> Name = fileName(Block)) {
     if (M && *Name != Path)
       return misplaced(*M, I, *Name);
@@ -281,7 +281,7 @@ static Error wrongHeader(StringRef Rest, StringRef Path, uint64_t Size,
                      " in its manifest");
   }
   return failure("the header of " + quote(Path) +
-                 " in the bundle says more than a name and a size");
+                 " in the bundle has more than a name and a size");
 }
 
 /// Removes the header and the \p Size bytes of the file \p Path from the start
@@ -297,7 +297,7 @@ static Expected<StringRef> take(StringRef &Rest, StringRef Path, uint64_t Size,
   StringRef Padding =
       Rest.substr(Size, offsetToAlignment(Size, Align(TarBlockSize)));
   if (!isZero(Padding))
-    return failure("the bundle is damaged: more than zeros follow " +
+    return failure("the bundle is damaged: bytes other than zeros follow " +
                    quote(Path));
   Rest = Rest.drop_front(Size + Padding.size());
   return Bytes;
@@ -333,16 +333,15 @@ Expected<Bundle> dtlto::readBundle(StringRef Bytes, StringRef LLVMVersion) {
     if (!Contents)
       return Contents.takeError();
     if (!setBytes(In, *Contents))
-      return failure(
-          quote(In.Path) +
-          " has another BLAKE3 digest than the bundle's manifest says");
+      return failure("the BLAKE3 digest of " + quote(In.Path) +
+                     " differs from the one in the bundle's manifest");
   }
   if (Rest.size() < TarEndSize)
-    return failure("the bundle is cut: its end is missing");
+    return failure("the bundle is cut off: its end is missing");
   if (std::optional<std::string> Name = fileName(Rest))
     return misplaced(*B, B->Inputs.size(), *Name);
   if (Rest.size() > TarEndSize || !isZero(Rest))
-    return failure("the bundle goes on after its end");
+    return failure("the bundle has data after its end");
   return B;
 }
 
@@ -353,7 +352,7 @@ static Expected<std::unique_ptr<MemoryBuffer>> readFile(StringRef Folder,
   auto File = MemoryBuffer::getFile(Path, /*IsText=*/false,
                                     /*RequiresNullTerminator=*/false);
   if (!File)
-    return failure("can't read '" + printable(Name) +
+    return failure("cannot read '" + printable(Name) +
                    "' of the job: " + File.getError().message());
   return std::move(*File);
 }
@@ -379,8 +378,8 @@ Expected<Bundle> dtlto::readBundleFolder(StringRef Folder,
       return failure(Name + " of the job has " + Twine(Bytes.size()) +
                      " bytes, and " + Twine(In.Size) + " in its manifest");
     if (!setBytes(In, Bytes))
-      return failure(Name +
-                     " has another BLAKE3 digest than the job's manifest says");
+      return failure("the BLAKE3 digest of " + Name +
+                     " differs from the one in the job's manifest");
   }
   return B;
 }

@@ -103,7 +103,7 @@ Error dtlto::checkManifest(const Bundle &M) {
   for (StringRef Arg : M.Args)
     if (!json::isUTF8(Arg) || Arg.contains('\0'))
       return failure("the argument '" + printable(Arg.take_front(300)) +
-                     "' can't travel in a bundle: it is not UTF-8, or has a "
+                     "' cannot be in a bundle: it is not UTF-8, or has a "
                      "zero byte");
   if (Error E = checkPath("output", M.Output))
     return E;
@@ -299,8 +299,8 @@ static void readVersions(Members &Top, Bundle &M) {
              Format + "'");
   uint64_t TheVersion = Top.number("version");
   if (TheVersion != Version)
-    Top.note("its version of the format is " + Twine(TheVersion) +
-             ", this knows " + Twine(Version));
+    Top.note("its format version is " + Twine(TheVersion) +
+             ", but this program supports " + Twine(Version));
   M.LLVMVersion = Top.text("llvm");
 }
 
@@ -347,14 +347,14 @@ Expected<Bundle> dtlto::readManifest(StringRef Text, StringRef LLVMVersion) {
   if (M.LLVMVersion != LLVMVersion)
     return failure("the bundle is for LLVM " +
                    printable(StringRef(M.LLVMVersion).take_front(100)) +
-                   ", this is " + LLVMVersion);
+                   ", but this program has LLVM " + LLVMVersion);
 
   Top.text("blake3");
   if (Err)
     return std::move(Err);
   StringRef Body = Text.drop_back(std::min(EndingSize, Text.size()));
   if (Text.drop_front(Body.size()) != ending(Body))
-    return malformed("it is damaged: its BLAKE3 digest is another");
+    return malformed("it is damaged: its BLAKE3 digest does not match");
 
   M.Triple = Top.text("triple");
   M.Name = Top.text("name");
@@ -364,7 +364,7 @@ Expected<Bundle> dtlto::readManifest(StringRef Text, StringRef LLVMVersion) {
       if (auto S = Arg.getAsString())
         M.Args.push_back(S->str());
       else
-        Top.note("'args' has more than strings");
+        Top.note("'args' has values other than strings");
     }
   const json::Array *Inputs = Top.array("inputs");
   const json::Value *Config = Top.get("config");
@@ -382,8 +382,8 @@ Expected<Bundle> dtlto::readManifest(StringRef Text, StringRef LLVMVersion) {
   // spaces; other parsers may interpret these differently.
   if (!Body.consume_front(writeBody(M)) || !Body.starts_with("{") ||
       JSONShape(Body).End != Body.size())
-    return malformed("a key is there twice or out of order, or a value is not "
-                     "in its only form");
+    return malformed("a key is repeated or out of order, or a value is not in "
+                     "canonical form");
   M.Id = bundleId(Text);
   M.Config = Body.str();
   return M;

@@ -112,11 +112,11 @@ Error dtlto::checkHashTree(StringRef Bytes) {
     N.Hash = C.u64();
     C.u32();
     if (I == 0 ? N.Hash != 0 : N.Parent == 0)
-      return bad("a tree with another root");
+      return bad("a tree with a wrong root");
     for (uint32_t Left = C.u32(); Left != 0 && !C.failed(); --Left) {
       uint32_t Next = C.u32();
       if (Next <= I || Next >= Count || Nodes[Next].Parent != 0)
-        return bad("a tree that is none");
+        return bad("a graph that is not a tree");
       Nodes[Next].Parent = I + 1;
       Nodes[Next].Depth = N.Depth + 1;
     }
@@ -124,12 +124,12 @@ Error dtlto::checkHashTree(StringRef Bytes) {
       return bad(C.failed() ? "a tree that is cut off" : "a tree too deep");
   }
   if (!C.atEnd())
-    return bad("more than a tree");
+    return bad("data after the tree");
   // LLVM finds successors by their hashes, so siblings must differ.
   std::set<std::pair<uint32_t, uint64_t>> Seen;
   for (const Node &N : Nodes)
     if (!Seen.insert({N.Parent, N.Hash}).second)
-      return bad("a tree with two equal ways");
+      return bad("a tree with two equal branches");
   return Error::success();
 }
 
@@ -147,17 +147,17 @@ static Expected<uint32_t> checkNames(Cursor &C,
   for (uint32_t I = 0; I != NumNames; ++I) {
     size_t End = Text.find('\0');
     if (End == StringRef::npos)
-      return bad("fewer names than there should be");
+      return bad("too few names");
     StringRef Name = Text.take_front(End);
     if (!Seen.insert(Name).second)
-      return bad("a name that is there twice");
+      return bad("a repeated name");
     if (ModuleName && Name == *ModuleName)
       ModuleNumber = I;
     Text = Text.drop_front(End + 1);
   }
   if (C.at() % NameAlignment != 0 || Text.size() >= NameAlignment ||
       Text.find_first_not_of('\0') != StringRef::npos)
-    return bad("more than its names");
+    return bad("data after the names");
   return NumNames;
 }
 
@@ -172,10 +172,10 @@ struct MapFunction {
 static Error checkOperands(Cursor &C, ArrayRef<MapFunction> Functions) {
   uint64_t OperandsSize = C.u64();
   if (OperandsSize != C.left())
-    return bad("operands of another size");
+    return bad("operands of the wrong size");
   for (const MapFunction &F : Functions) {
     if (F.OperandsAt != C.at())
-      return bad("operands in another place");
+      return bad("operands in the wrong place");
     std::pair<uint32_t, uint32_t> Last;
     uint32_t NumOperands = C.u32();
     for (uint32_t I = 0; I != NumOperands && !C.failed(); ++I) {
@@ -214,7 +214,7 @@ Error dtlto::checkFunctionMap(StringRef Bytes,
     F.OperandsAt = Here + C.u64();
     if (C.failed() || Name >= *NumNames ||
         F.NumInstructions > MaxMapInstructions)
-      return bad("a function with numbers out of their range");
+      return bad("a function with numbers out of range");
     if (ModuleName ? Module != ModuleNumber : Module >= *NumNames)
       return bad("a function of another module");
   }
@@ -253,17 +253,17 @@ static Expected<CodegenSections> unpack(StringRef Bytes, StringRef ModuleName) {
     uint32_t Kind = C.u32();
     if (C.u32() != 0 || (Kind != CodegenSection::HashTree &&
                          Kind != CodegenSection::FunctionMap))
-      return bad("another kind of section");
+      return bad("an unknown kind of section");
     for (const CodegenSection &S : Sections)
       if (S.Kind == Kind)
-        return bad("a section that is there twice");
+        return bad("a repeated section");
     Sections.push_back({static_cast<CodegenSection::KindTy>(Kind), {}});
     Sizes.push_back(C.u64());
   }
   for (uint32_t I = 0; I != Count; ++I)
     Sections[I].Bytes = C.take(Sizes[I]);
   if (!C.atEnd())
-    return bad("another size");
+    return bad("a wrong size");
   for (const CodegenSection &S : Sections)
     if (Error E = S.Kind == CodegenSection::HashTree
                       ? checkHashTree(S.Bytes)
@@ -276,7 +276,7 @@ Expected<CodegenSections> dtlto::unpackSections(StringRef Bytes,
                                                 StringRef ModuleName) {
   Expected<CodegenSections> Sections = unpack(Bytes, ModuleName);
   if (!Sections)
-    return failure("not what code generation tells of a module: " +
+    return failure("not the codegen data of a module: " +
                    toString(Sections.takeError()));
   return Sections;
 }

@@ -54,14 +54,14 @@ static Error checkBinary(StringRef File) {
   if (MapAt < Header || MapAt > File.size() || MapAt % PartAlignment != 0 ||
       (Kinds & HasTree &&
        (TreeAt < Header || TreeAt > MapAt || TreeAt % PartAlignment != 0)))
-    return damaged("parts that are outside of it");
+    return damaged("parts that are outside of the file");
   if (Kinds & HasTree)
     if (Error E = checkHashTree(File.slice(TreeAt, MapAt)))
       return damaged(toString(std::move(E)));
   if (!(Kinds & HasMap))
     return Error::success();
   if (Version < WithThisMap)
-    return failure("another LLVM's: a map in the form of version " +
+    return failure("from another LLVM: a map in the format of version " +
                    Twine(Version));
   if (Error E = checkFunctionMap(File.drop_front(MapAt), std::nullopt))
     return damaged(toString(std::move(E)));
@@ -111,7 +111,7 @@ template <> struct CustomMappingTraits<text::Tree> {
     if (Key.getAsInteger(0, Id))
       return Io.setError("a node without a number");
     if (!T.insert({Id, std::move(N)}).second)
-      Io.setError("a node that is there twice");
+      Io.setError("a repeated node");
   }
   static void output(IO &, text::Tree &) {}
 };
@@ -140,14 +140,14 @@ static Error checkTree(const text::Tree &T) {
   for (const auto &[Id, N] : T) {
     auto It = Depths.find(Id);
     if (It == Depths.end() || (Id == 0 && N.Hash != 0))
-      return damaged("a tree with another root");
+      return damaged("a tree with a wrong root");
     std::set<uint64_t> Seen;
     for (unsigned Next : N.Successors) {
       auto Child = T.find(Next);
       if (Next <= Id || Child == T.end() ||
           !Depths.insert({Next, It->second + 1}).second ||
           !Seen.insert(Child->second.Hash).second)
-        return damaged("a tree that is none");
+        return damaged("a graph that is not a tree");
       if (It->second == MaxTreeDepth)
         return damaged("a tree too deep");
     }
@@ -168,10 +168,10 @@ template <class T> static bool readDocument(yaml::Input &In, T &Value) {
 static Error checkMap(ArrayRef<text::Function> Functions) {
   for (const text::Function &F : Functions) {
     if (F.NumInstructions > MaxMapInstructions)
-      return damaged("a function with numbers out of their range");
+      return damaged("a function with numbers out of range");
     for (const text::Operand &O : F.Operands)
       if (O.Instruction >= F.NumInstructions)
-        return damaged("an operand of no instruction");
+        return damaged("an operand without an instruction");
   }
   return Error::success();
 }
@@ -188,7 +188,7 @@ static Error checkDocuments(StringRef Text, uint32_t Kinds) {
       },
       &Why);
   auto NotRead = [&] {
-    return damaged(Why.empty() ? "a text that can't be read" : Why);
+    return damaged(Why.empty() ? "an unreadable text" : Why);
   };
   if (Kinds & HasTree) {
     text::Tree T;

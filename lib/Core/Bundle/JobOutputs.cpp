@@ -96,13 +96,12 @@ Expected<JobOutputs> dtlto::unpackOutputs(StringRef Bytes,
   if (Read32(8) != OutputsVersion)
     return Bad("version " + Twine(Read32(8)));
   if (Read32(12) != Wanted.size())
-    return Bad(Twine(Read32(12)) + " files where there should be " +
-               Twine(Wanted.size()));
+    return Bad(Twine(Read32(12)) + " files instead of " + Twine(Wanted.size()));
   StringRef Rest = Bytes.drop_front(ContentsAt);
   for (size_t I = 0; I != Wanted.size(); ++I) {
     size_t At = HeadSize + EntrySize * I;
     if (Read32(At) != Wanted[I].first || Read32(At + 4) != 0)
-      return Bad("another kind of file");
+      return Bad("a wrong kind of file");
     uint64_t Size = support::endian::read64le(Bytes.data() + At + 8);
     if (Size > Rest.size())
       return Bad("cut off");
@@ -110,7 +109,7 @@ Expected<JobOutputs> dtlto::unpackOutputs(StringRef Bytes,
     Rest = Rest.drop_front(Size);
   }
   if (!Rest.empty())
-    return Bad("more bytes than there should be");
+    return Bad("data after the last file");
   return Result;
 }
 

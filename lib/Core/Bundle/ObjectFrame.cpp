@@ -42,17 +42,19 @@ SmallString<88> dtlto::frameHead(StringRef Result, const BundleId &Job,
 Expected<StringRef> dtlto::readFrame(StringRef Framed, const BundleId &Job,
                                      StringRef *Messages, bool Hashes) {
   if (Framed.empty())
-    return failure("no object came back");
+    return failure("the worker returned no object");
   if (!Framed.starts_with(FrameMagic.take_front(Framed.size())))
     return failure(
-        "what came back is not dtlto-codegen's: no frame around the object");
+        "the worker's output is not from dtlto-codegen: no frame around the "
+        "object");
   if (Framed.size() < HeadSize)
     return failure("the object's frame was cut off");
   const char *Head = Framed.data();
   if (uint32_t Is = read32le(Head + VersionAt); Is != FrameVersion)
-    return failure("the worker is another version: it frames the object in "
-                   "version " +
-                   Twine(Is));
+    return failure(
+        "the worker has another version of dtlto-codegen: the object's frame "
+        "has version " +
+        Twine(Is));
   uint64_t Size = read64le(Head + SizeAt);
   StringRef Result = Framed.drop_front(HeadSize);
   if (Result.size() < Size)
@@ -65,13 +67,13 @@ Expected<StringRef> dtlto::readFrame(StringRef Framed, const BundleId &Job,
     return failure("the compiler's messages were cut off: " +
                    Twine(Said.size()) + " of " + Twine(SizeOfSaid) + " bytes");
   if (Said.size() > SizeOfSaid)
-    return failure("more came back than an object of " + Twine(Size) +
+    return failure("the worker returned more than an object of " + Twine(Size) +
                    " bytes");
   if (Framed.substr(JobAt, Job.size()) != toStringRef(Job))
-    return failure("the object is another job's");
+    return failure("the object is for another job");
   if (Hashes && Framed.substr(DigestAt, sizeof(BundleId)) !=
                     toStringRef(digestOf(Result, Said)))
-    return failure("the object is damaged: its BLAKE3 digest is another");
+    return failure("the object is damaged: its BLAKE3 digest does not match");
   if (Messages)
     *Messages = Said;
   return Result;

@@ -28,7 +28,7 @@ Error NoDescriptors::set() {
     if (::setrlimit(RLIMIT_NOFILE, &Limit) == 0)
       return Error::success();
   }
-  return failure("the limit of open files can't be changed");
+  return failure("the limit of open files cannot be changed");
 }
 
 void NoDescriptors::lift() {

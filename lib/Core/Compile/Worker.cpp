@@ -193,7 +193,7 @@ Expected<std::unique_ptr<Module>> Worker::read(LLVMContext &Context) {
   if (Error E = checkSummaries(**M, Defined[B.primary().Path], B.primary()))
     return std::move(E);
   if (!lto::initImportList(**M, *Index, Imports.List))
-    return failure("the index has nothing to import by");
+    return failure("the index does not describe the imports of the module");
   // LLVM ends the process if it can't find a module.
   for (StringRef Name : importedModules(Imports.List))
     if (!Modules.count(Name))

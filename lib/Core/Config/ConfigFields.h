@@ -337,7 +337,7 @@ template <class Visitor, class T> void visitTarget(Visitor &Visit, T &O) {
   FLAG(XCOFFReadOnlyPointers, same("XCOFF options"))
 #if LLVM_VERSION_MAJOR >= 21
   FLAG(VerifyArgABICompliance,
-       same("arguments that aren't checked against the ABI"))
+       same("arguments that are not checked against the ABI"))
 #endif
 #if LLVM_VERSION_MAJOR < 23
   FIXED(StackUsageOutput, "stack usage files")

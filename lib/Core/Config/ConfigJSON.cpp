@@ -333,9 +333,9 @@ public:
   std::string takeReason() {
     for (const auto &Field : Fields)
       if (Reason.empty() && !Seen.contains(StringRef(Field.first)))
-        Reason = ("there is no field " + quoted(Field.first) + " in '" +
-                  Section + "'")
-                     .str();
+        Reason =
+            ("unknown field " + quoted(Field.first) + " in '" + Section + "'")
+                .str();
     return std::move(Reason);
   }
 
@@ -367,7 +367,7 @@ private:
     if ((V && Take(*V)) || !Reason.empty())
       return;
     Reason = ("'" + Section + "." + Name + "' ").str() +
-             (V ? "isn't " + Kind.str() : "is missing");
+             (V ? "is not " + Kind.str() : "is missing");
   }
 
   StringRef Section;
@@ -443,7 +443,7 @@ static Error readSections(const json::Object &Top, lto::Config &Conf) {
   if (!Reason.empty())
     return bad(Reason);
   if (Top.size() != 6 + NumSections)
-    return bad("there is more than the sections");
+    return bad("members other than the sections");
   return Error::success();
 }
 
@@ -451,26 +451,26 @@ Expected<ReadConfig> dtlto::readConfig(StringRef Text) {
   if (Text.size() > MaxSize)
     return bad("more than 1 MiB");
   if (JSONShape(Text).Depth > MaxDepth)
-    return bad("too many brackets in brackets");
+    return bad("brackets are nested too deep");
   Expected<json::Value> Parsed = json::parse(Text);
   if (!Parsed)
     return bad(toString(Parsed.takeError()));
   const json::Object *Top = Parsed->getAsObject();
   if (!Top)
-    return bad("no JSON object");
+    return bad("not a JSON object");
 
   // Check the version first: other versions may have other members.
   std::optional<StringRef> Version = Top->getString("llvm");
   if (!Version)
     return bad("'llvm' is missing");
   if (*Version != LLVM_VERSION_STRING)
-    return failure("a configuration of LLVM " + quoted(*Version) +
+    return failure("a configuration for LLVM " + quoted(*Version) +
                    ", but this is LLVM " LLVM_VERSION_STRING);
 
   ReadConfig Result;
   const json::Value *Options = Top->get("options");
   if (!Options || !readTexts(*Options, Result.LLVMOptions))
-    return bad("'options' is missing, or isn't strings");
+    return bad("'options' is missing, or is not an array of strings");
   if (Error E = checkWords(Result.LLVMOptions))
     return std::move(E);
   if (Error E = checkOptionsOfCompiler(Result.LLVMOptions))
@@ -481,7 +481,7 @@ Expected<ReadConfig> dtlto::readConfig(StringRef Text) {
                "not as expected");
   if (!HasCodegenData &&
       (Result.Extras.Spec.Round != 0 || !Result.Extras.CodegenData.empty()))
-    return bad("this LLVM has no data of code generation");
+    return bad("this LLVM does not support codegen data");
 
   if (Error E = readSections(*Top, Result.Conf))
     return std::move(E);
@@ -494,7 +494,7 @@ Expected<ReadConfig> dtlto::readConfig(StringRef Text) {
   if (!Again)
     return bad(toString(Again.takeError()));
   if (*Again != Text)
-    return bad("a field is there twice, or the text is written in another way");
+    return bad("a field occurs twice, or the text is not in canonical form");
   if (Result.Extras.ObjCARCContract)
     Result.Conf.PreCodeGenPassesHook = [](legacy::PassManager &Passes) {
       Passes.add(createObjCARCContractPass());

@@ -70,10 +70,10 @@ Expected<Compiler> dtlto::readVersion(StringRef Answer) {
   }
   unsigned Major;
   if (StringRef(C.Version).split('.').first.getAsInteger(10, Major))
-    return failure("it doesn't say that it is a clang");
+    return failure("its --version does not name a version of clang");
   C.Triple = restOfLine(Answer, "Target: ").str();
   if (C.Triple.empty())
-    return failure("it doesn't say what it compiles for");
+    return failure("its --version does not name a target");
   C.Config = restOfLine(Answer, "Configuration file: ").str();
   return C;
 }
@@ -98,7 +98,7 @@ Expected<Compiler> dtlto::askCompiler(ArrayRef<std::string> Args) {
       },
       &End);
   if (!R.Good)
-    return Fail(R.Words.empty() ? "it gives no answer to --version"
+    return Fail(R.Words.empty() ? "it does not answer to --version"
                                 : strangersLine(R.Words, 400));
   Expected<Compiler> C = readVersion(R.Words);
   if (!C)

@@ -36,7 +36,7 @@ FileJobs::FileJobs(const RunContext &L, JobList List, Compiler C,
 }
 
 /// Follows the file that makes a job compile locally: "'a.o', which ...".
-static constexpr StringLiteral WhichCantBeRead = ", which can't be read: ";
+static constexpr StringLiteral WhichCantBeRead = ", which cannot be read: ";
 
 /// Returns \p Path in the form of clang's object names in debug info.
 static std::string absolute(StringRef Path) {
@@ -379,7 +379,7 @@ Error FileJobs::takeResult(size_t J, const CommandResult &Ran,
                    "' made no object: " + toString(std::move(E)));
   for (StringRef Path : ArrayRef(Job.Outputs).drop_front())
     if (!sys::fs::exists(Path))
-      return failure("the compiler '" + Program + "' didn't make '" +
+      return failure("the compiler '" + Program + "' did not make '" +
                      printable(Path) + "'");
   if (Error E = moveOthers(Object, Job.object()))
     return E;
@@ -403,7 +403,7 @@ Error FileJobs::compare(size_t J, const Made &There, StringRef Here) {
     return Error::success();
   const std::string &Module = List.Jobs[J].module();
   std::string Text = "the object of module '" + printable(Module) +
-                     "' differs from the one compiled here, " +
+                     "' differs from the one compiled locally, " +
                      describeDifference(There.Object, Here);
   if (!There.Worker.empty())
     Text += "; it was compiled on " + There.Worker;
@@ -411,7 +411,7 @@ Error FileJobs::compare(size_t J, const Made &There, StringRef Here) {
       folderForDifferences(List.LinkerOutput) + "/" +
       Names.encode(Module).value_or("module-" + std::to_string(J));
   if (Error E = saveBoth(Stem, ".o", There.Object, Here))
-    Text += ". They can't be saved: " + toString(std::move(E));
+    Text += ". They cannot be saved: " + toString(std::move(E));
   else
     Text += ". Both are saved: " + Stem + ".remote.o, .local.o";
   return failure(Text);
@@ -427,10 +427,10 @@ Error FileJobs::deliver(size_t J, const JobResult &R, const SideFiles &,
   if (StringRef Parent = sys::path::parent_path(Path); !Parent.empty())
     if (std::error_code EC = sys::fs::create_directories(Parent))
       return failure("the folder '" + printable(Parent) +
-                     "' can't be made: " + EC.message());
+                     "' cannot be created: " + EC.message());
   if (Error E =
           replaceFile(Path, [&](raw_ostream &OS) { OS << R.Object.bytes(); }))
     return failure("the object '" + printable(Path) +
-                   "' can't be written: " + toString(std::move(E)));
+                   "' cannot be written: " + toString(std::move(E)));
   return Error::success();
 }

@@ -48,7 +48,7 @@ static Expected<std::vector<std::string>> findShards(StringRef Folder) {
       Found.push_back(I->path());
   if (EC)
     return failure("the folder '" + printable(Folder) +
-                   "' can't be read: " + EC.message());
+                   "' cannot be read: " + EC.message());
   if (Found.empty())
     return failure("the folder '" + printable(Folder) + "' has no '*" +
                    IndexSuffix + "': link with --thinlto-index-only");
@@ -65,8 +65,8 @@ static Error addImports(const std::string &Path,
   auto File = MemoryBuffer::getFile(Path);
   if (!File)
     return failure("'" + printable(Path) +
-                   "' can't be read: " + File.getError().message() +
-                   "; link with --thinlto-emit-imports-files, too");
+                   "' cannot be read: " + File.getError().message() +
+                   "; also link with --thinlto-emit-imports-files");
   SmallVector<StringRef, 0> Lines;
   (*File)->getBuffer().split(Lines, '\n', -1, /*KeepEmpty=*/false);
   for (StringRef Line : Lines) {
@@ -122,12 +122,13 @@ Expected<JobList> dtlto::readIndexFolder(StringRef Folder,
     StringRef Stem = StringRef(Shard).drop_back(IndexSuffix.size());
     StringRef Rest = Stem;
     if (Prefix.IsSet && !Rest.consume_front(Prefix.New))
-      return failure("'" + printable(Shard) + "' doesn't begin with '" +
-                     printable(Prefix.New) + "', as --prefix-replace says");
+      return failure("'" + printable(Shard) + "' does not begin with '" +
+                     printable(Prefix.New) +
+                     "', the new prefix of --prefix-replace");
     std::string Module = (Prefix.IsSet ? Prefix.Old : "") + Rest.str();
     if (!sys::fs::exists(Module))
-      return failure("'" + printable(Shard) + "' is of the module '" +
-                     printable(Module) + "', which isn't there" +
+      return failure("'" + printable(Shard) + "' belongs to module '" +
+                     printable(Module) + "', which does not exist" +
                      (StringRef(Module).contains(".a(")
                           ? ": give members of archives to the linker as files"
                           : ""));

@@ -229,11 +229,11 @@ Error dtlto::checkJobList(const JobList &List) {
       return failure(Place + ": the name of a file is empty");
     for (const std::string &Path : J.Outputs) {
       if (Inputs.contains(Path))
-        return failure(Place + ": it would write '" + printable(Path) +
-                       "', which is read");
+        return failure(Place + ": output '" + printable(Path) +
+                       "' is also an input");
       if (!Outputs.insert(Path).second)
         return failure(Place + ": '" + printable(Path) +
-                       "' is written by another job, too");
+                       "' is also written by another job");
     }
     for (const std::string *Path : {&J.object(), &J.shard(), &J.module()})
       if (none_of(J.Args, [&](StringRef Arg) {

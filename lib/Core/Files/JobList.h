@@ -89,7 +89,8 @@ llvm::Error checkPortable(llvm::ArrayRef<std::string> Args,
 /// Returns the bytes of the file \p Path. Fails with a one-line reason: the
 /// file, \p CantBeRead, and the system's reason.
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
-openFile(llvm::StringRef Path, llvm::StringRef CantBeRead = " can't be read: ");
+openFile(llvm::StringRef Path,
+         llvm::StringRef CantBeRead = " cannot be read: ");
 
 } // namespace dtlto
 

@@ -49,7 +49,7 @@ public:
     if (open() && !askWorkers())
       askLoad();
     if (!TheSession.close(std::min(MaxClose, Limit)))
-      S.Problems.push_back("close() has not returned; left behind");
+      S.Problems.push_back("close() has not returned; continuing without it");
   }
 
 private:
@@ -74,7 +74,8 @@ private:
       }
     } while (Clock::now() < End);
     S.Problems.push_back(std::string(Call) + "() has not returned within " +
-                         std::to_string(Time.count()) + " s; left behind");
+                         std::to_string(Time.count()) +
+                         " s; continuing without it");
     return false;
   }
 
@@ -119,7 +120,7 @@ bool Asker::askWorkers() {
       Workers.push_back(std::move(*E.Told));
     if (E.Kind == Event::StatusTold && E.Status != DTLTO_OK)
       // The plugin has logged the reason.
-      S.Problems.push_back("its farm cannot be asked" +
+      S.Problems.push_back("its farm cannot be queried" +
                            (E.Status == DTLTO_ERROR_INFRASTRUCTURE
                                 ? ""
                                 : " (error " + std::to_string(E.Status) + ")"));
@@ -133,8 +134,8 @@ bool Asker::askWorkers() {
 
 /// Queries repeatedly: a plugin may still be looking for its workers.
 void Asker::askLoad() {
-  S.Problems.push_back("it doesn't tell of single workers (it has no " //
-                       DTLTO_EXT_STATUS "); this is its load");
+  S.Problems.push_back("it does not report individual workers (it has no " //
+                       DTLTO_EXT_STATUS "); its load follows");
   Clock::time_point End = Clock::now() + std::min(MaxQuery, Limit);
   TheSession.queryLoad();
   auto OnEvent = [&](Event &E) {

@@ -117,7 +117,7 @@ void Session::Impl::log(uint32_t Level, const char *Message) {
 void Session::Impl::workerTold(const dtlto_worker_status *W) {
   Guard Lock(*this);
   if (!hasField(W, &dtlto_worker_status::load_permille) || !W->name)
-    return violation(Lock, 0, "told of a worker without a size or a name");
+    return violation(Lock, 0, "reported a worker without a size or a name");
   Event E{Event::WorkerTold};
   E.Told = std::make_unique<WorkerStatus>(
       WorkerStatus{nameOf(W->name), lineOf(W->compiler), lineOf(W->why),

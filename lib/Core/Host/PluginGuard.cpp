@@ -74,16 +74,19 @@ static void atExit(int Code) {
     return;
   case Phase::Loading:
     Text = "it called exit(" + std::to_string(Code) +
-           ") while it was loaded; tell its vendor";
+           ") while it was loaded; report this to its vendor";
     break;
   case Phase::InUse:
-    Text = "exit(" + std::to_string(Code) +
-           ") was called, most likely by it; the link has failed; tell its "
-           "vendor";
+    Text =
+        "exit(" + std::to_string(Code) +
+        ") was called, most likely by the plugin; the link has failed; report "
+        "this to its vendor";
     // LLVM exits with 1 after some errors, which it has reported.
     if (Code == 1)
-      Text = "exit(1) was called, by it or, after an error above, by LLVM; the "
-             "link has failed; in the first case, tell its vendor";
+      Text = "exit(1) was called, by the plugin or, after an error above, by "
+             "LLVM; "
+             "the link has failed; in the first case, report this to the "
+             "plugin's vendor";
     break;
   }
   die(Text, Code ? Code : 1);
@@ -105,7 +108,7 @@ static void surviveFileLimit() {
 static void onTerminate() {
   const std::type_info *Type = abi::__cxa_current_exception_type();
   if (Type && StringRef(Type->name()) == "St12system_error")
-    die(std::string("std::system_error was thrown, most likely since ") +
+    die(std::string("std::system_error was thrown, most likely because ") +
             NoThread,
         1);
   DefaultTerminate();
@@ -115,9 +118,8 @@ LoadGuard::LoadGuard(StringRef Program, StringRef Plugin,
                      std::chrono::seconds Limit, bool IsOurs)
     : Plugin(Plugin), InStackDump("loading plugin '%s'", this->Plugin.c_str()) {
   std::string Text =
-      "a SIGPIPE has ended the link, most likely at a connection of the "
-      "plugin's that the other side has closed; tell its vendor that send() "
-      "with MSG_NOSIGNAL doesn't cause one";
+      "a SIGPIPE has ended the link, most likely because a peer closed one of "
+      "the plugin's connections; ask its vendor to send with MSG_NOSIGNAL";
   auto *N = new Names{Program.str(), Plugin.str(), "", ""};
   N->AtPipe = errorLine(*N, Text);
   surviveFileLimit();
@@ -125,7 +127,7 @@ LoadGuard::LoadGuard(StringRef Program, StringRef Plugin,
   if (!IsOurs)
     N->AtCrash = N->Program + ": note: dtlto: plugin '" + N->Plugin +
                  "' is in this process; if its functions are on the stack, "
-                 "tell its vendor\n";
+                 "report this to its vendor\n";
   installCrashReport(N->AtCrash);
   if (sys::fs::current_path(Before.Folder))
     Before.Folder.clear();
@@ -145,7 +147,7 @@ LoadGuard::LoadGuard(StringRef Program, StringRef Plugin,
       return;
     std::string Text = "it has not been loaded within " +
                        std::to_string(Limit.count()) +
-                       " s: its constructors hang; tell its vendor";
+                       " s: its constructors hang; report this to its vendor";
     die(Text, 1);
   });
 }

@@ -76,8 +76,8 @@ static Expected<std::string> findPlugin(StringRef Name,
       std::string Nearest = findNearestFile(Name);
       return failure("plugin '" + Name + "': no such file" +
                      (Nearest.empty()
-                          ? "; a name without a '/' is looked up among those "
-                            "that are installed"
+                          ? "; a name without a '/' is looked up among the "
+                            "installed plugins"
                           : ", did you mean '" + Nearest + "'?"));
     }
     return Name.str();
@@ -113,20 +113,20 @@ Error dtlto::checkPlugin(const void *Exported, StringRef Name) {
       std::to_string(Head.Major) + "." + std::to_string(Head.Minor);
   if (Head.Major != DTLTO_ABI_MAJOR)
     return failure("plugin '" + Name + "' has ABI " + ABI +
-                   ", this linker speaks " + Twine(DTLTO_ABI_MAJOR) + "." +
-                   Twine(DTLTO_ABI_MINOR) +
+                   ", but this linker supports " + Twine(DTLTO_ABI_MAJOR) +
+                   "." + Twine(DTLTO_ABI_MINOR) +
                    ": install a plugin that was built for it");
   constexpr unsigned MinSize =
       offsetof(dtlto_plugin, extension) + sizeof(dtlto_plugin::extension);
   if (Head.Size < MinSize)
     return failure("plugin '" + Name + "' has a description of " +
-                   Twine(Head.Size) + " bytes, ABI " + ABI + " needs " +
-                   Twine(MinSize) + ": it must be built again with its header");
+                   Twine(Head.Size) + " bytes, but ABI " + ABI + " needs " +
+                   Twine(MinSize) + ": rebuild it with the header of that ABI");
   const auto &P = *static_cast<const dtlto_plugin *>(Exported);
   if (!P.name || !P.version || !P.configure || !P.open || !P.submit ||
       !P.cancel || !P.load || !P.close || !P.extension)
     return failure("plugin '" + Name +
-                   "' leaves out a name, a version or a function");
+                   "' lacks a name, a version or a function");
   return Error::success();
 }
 
@@ -162,9 +162,9 @@ dtlto::loadPlugin(StringRef Name, ArrayRef<std::string> Folders) {
   if (!Library) {
     // The system may report a library for another architecture as missing.
     if (std::string Arch = otherProcessor(*Path); !Arch.empty())
-      Why = "it is for " + Arch + ", and this linker for " +
+      Why = "it is for " + Arch + ", but this linker is for " +
             Triple::getArchTypeName(thisProcessor()).str();
-    return failure("plugin '" + Name + "' can't be loaded: " +
+    return failure("plugin '" + Name + "' cannot be loaded: " +
                    (Why.empty() ? "unknown reason" : Why));
   }
   const auto *Plugin = static_cast<const dtlto_plugin *>(
@@ -172,7 +172,7 @@ dtlto::loadPlugin(StringRef Name, ArrayRef<std::string> Folders) {
   if (!Plugin)
     return failure("'" + *Path + "' is not a plugin: it has no symbol " +
                    DTLTO_PLUGIN_SYMBOL +
-                   "; --thinlto-dist-plugin wants a " PREFIX "<name>" SUFFIX);
+                   "; --thinlto-dist-plugin expects a " PREFIX "<name>" SUFFIX);
   if (Error E = checkPlugin(Plugin, Name))
     return std::move(E);
   return Plugin;

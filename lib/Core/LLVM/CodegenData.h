@@ -236,7 +236,7 @@ private:
 
 inline llvm::Error noCodegenData() {
   return llvm::createStringError(llvm::inconvertibleErrorCode(),
-                                 "this LLVM has no data of code generation");
+                                 "this LLVM does not support codegen data");
 }
 inline void emitCodegenData() {}
 inline bool emitsCodegenData() { return false; }

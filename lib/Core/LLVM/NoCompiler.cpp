@@ -29,9 +29,10 @@ using namespace llvm;
 using namespace llvm::object;
 
 [[noreturn]] static void missing(const char *What) {
-  report_fatal_error("this program has nothing of LLVM that compiles, but " +
-                         Twine(What) + " was called",
-                     /*gen_crash_diag=*/false);
+  report_fatal_error(
+      "this program is built without LLVM's code generator, but " +
+          Twine(What) + " was called",
+      /*gen_crash_diag=*/false);
 }
 
 Expected<std::unique_ptr<IRObjectFile>> IRObjectFile::create(MemoryBufferRef,

@@ -49,7 +49,7 @@
 #include <utility>
 
 #if LLVM_VERSION_MAJOR < 19 || LLVM_VERSION_MAJOR > 23
-#error "dtlto doesn't know this LLVM"
+#error "dtlto does not support this version of LLVM"
 #endif
 
 namespace dtlto {
@@ -83,8 +83,8 @@ inline llvm::Error checkLLVM() {
                                     LLVM_VERSION_PATCH))
     return llvm::Error::success();
   return failure("built with LLVM " LLVM_VERSION_STRING
-                 ", but the libLLVM that is installed is " +
-                 Running.getAsString() + ": dtlto must be built again");
+                 ", but the installed libLLVM is " +
+                 Running.getAsString() + ": rebuild dtlto");
 }
 
 /// Returns the registered option \p Name, or null.

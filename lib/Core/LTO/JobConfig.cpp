@@ -28,7 +28,7 @@ static Expected<std::unique_ptr<MemoryBuffer>> readFile(StringRef Path) {
                                     /*RequiresNullTerminator=*/false);
   if (!File)
     return failure("'" + Path +
-                   "', which can't be read: " + File.getError().message());
+                   "', which cannot be read: " + File.getError().message());
   return std::move(*File);
 }
 

@@ -42,7 +42,7 @@ Error dtlto::checkJobFolder(StringRef Folder) {
   });
   if (Why.empty())
     return Error::success();
-  return failure("jobs can't be saved in '" + Folder + "': " + Why);
+  return failure("jobs cannot be saved in '" + Folder + "': " + Why);
 }
 
 JobSaver::JobSaver(const LinkContext &Ctx, StringRef Folder, SlimImports *Slim)
@@ -90,7 +90,7 @@ Error JobSaver::save(const Task &T) {
     // Report only the first error: it fails the link.
     if (HasFailed.exchange(true))
       return Error::success();
-    return failure("can't save the job of '" + T.title() + "' as '" + Path +
+    return failure("cannot save the job of '" + T.title() + "' as '" + Path +
                    "': " + Why);
   }
   ++NumSaved;

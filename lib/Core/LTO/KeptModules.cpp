@@ -34,7 +34,7 @@ Error KeptModules::readConfiguration() {
   // Reject whatever passes state from optimisation to code generation outside
   // the module, or has both write to one file.
   if (emitsCodegenData() || !usedCodegenData().empty())
-    return failure("data of code generation");
+    return failure("codegen data");
   if (!From.CSIRProfile.empty() || !From.SampleProfile.empty() ||
       !From.ProfileRemapping.empty() || From.RunCSIRInstr ||
       From.AddFSDiscriminator)
@@ -106,7 +106,7 @@ void KeptModules::look(const Task &T, State &S) {
   else if (auto It = find_if_not(Imported,
                                  [&](StringRef Name) { return hasHash(Name); });
            It != Imported.end())
-    S.WhyNot = ("it imports of a module without a hash, " + *It).str();
+    S.WhyNot = ("it imports from a module without a hash, " + *It).str();
   if (!S.WhyNot.empty())
     return Ctx.Host.Msg.debug("module '" + T.title() +
                               "' is not kept: " + S.WhyNot);
@@ -222,17 +222,18 @@ void KeptModules::dropHere(const Task &T, StringRef Why) {
   E.Has = false;
   E.IsUsed = false;
   Ctx.Host.Msg.debug("module '" + T.title() +
-                     "' is optimised again, since of " + Store->name(E.Key) +
-                     " no code can be generated: " + Why);
+                     "' is optimised again, since code generation from " +
+                     Store->name(E.Key) + " failed: " + Why);
 }
 
 std::string KeptModules::dropForPlugin(const Task &T) {
   State &S = stateOf(T);
   for (Entry *E : {&S.Here, &S.Elsewhere})
     if (E->Has.exchange(false)) {
-      std::string Text = "what another link had optimised the module to, " +
-                         Store->name(E->Key) + ", is ";
-      return Text + (Store->remove(E->Key) ? "removed" : "still there");
+      std::string Text = "the optimised module from another link, " +
+                         Store->name(E->Key) + ", ";
+      return Text +
+             (Store->remove(E->Key) ? "was removed" : "cannot be removed");
     }
   return "";
 }
@@ -247,7 +248,7 @@ std::string KeptModules::finish(size_t NumJobs) {
     NumKept += S->Here.IsKept || S->Elsewhere.IsKept;
   }
   return (Twine(NumUsed) + " of " + Twine(NumJobs) +
-          " jobs only generated code, of kept modules; " + Twine(NumKept) +
+          " jobs only generated code, from kept modules; " + Twine(NumKept) +
           " optimised modules were kept")
       .str();
 }

@@ -174,8 +174,9 @@ Error LTOJobs::deliver(size_t J, const JobResult &R, const SideFiles &Side,
 std::vector<std::string> LTOJobs::notes() const {
   std::vector<std::string> Notes;
   if (!TheLink.Process.Opts.KeepIR.empty() && Builder.areCommands())
-    Notes.push_back("the workers are plain compilers, so no optimised module "
-                    "of theirs is kept or used (--thinlto-dist-keep-ir)");
+    Notes.push_back(
+        "the workers are plain compilers, so their optimised modules "
+        "are neither kept nor used (--thinlto-dist-keep-ir)");
   if (!Saver || Saver->numLeftOut() == 0)
     return Notes;
   std::string Text = std::to_string(Saver->numLeftOut()) + " of " +

@@ -105,7 +105,7 @@ bool LocalCompile::generateOptimized() {
     return true;
   }
   // Drop the errors: compiling from source reports them if they persist.
-  Ctx.Optimized->dropHere(T, Compiled.IsUnreadable ? "it can't be read"
+  Ctx.Optimized->dropHere(T, Compiled.IsUnreadable ? "it cannot be read"
                                                    : "the compiler failed");
   Result = {};
   return false;

@@ -54,7 +54,8 @@ public:
     if (R->Bytes)
       return Buffer::own(std::move(R->Bytes));
     if (R->Why != std::errc::no_such_file_or_directory)
-      Msg.debug("the kept '" + Path + "' can't be read: " + R->Why.message());
+      Msg.debug("the kept module '" + Path +
+                "' cannot be read: " + R->Why.message());
     return Buffer();
   }
 
@@ -74,7 +75,7 @@ public:
             Text->size()))
       return false;
     if (!Why->empty() && !HasFailed.exchange(true))
-      Msg.warning("optimised modules can't be kept in '" + Folder +
+      Msg.warning("optimised modules cannot be kept in '" + Folder +
                   "': " + *Why);
     return Why->empty();
   }
@@ -107,7 +108,7 @@ private:
     if (runFileTask(Folder, std::move(Task), Bytes) == FileAccess::Done)
       return true;
     if (!IsSilent.exchange(true))
-      Msg.note("optimised modules can't be kept in '" + Folder +
+      Msg.note("optimised modules cannot be kept in '" + Folder +
                "': " + NoAnswer);
     return false;
   }
@@ -166,14 +167,14 @@ public:
   bool remove(const BundleId &Key) override { return put(Key, "", ""); }
 
   std::string name(const BundleId &Key) const override {
-    return "what the farm's store has under " + toHex(Key, /*LowerCase=*/true);
+    return "the farm's store entry " + toHex(Key, /*LowerCase=*/true);
   }
 
 private:
   void tell(StringRef What, Error E) {
     std::string Why = toString(std::move(E));
     if (!HasTold.exchange(true))
-      Msg.warning("optimised modules can't be " + What +
+      Msg.warning("optimised modules cannot be " + What +
                   " the farm's store: " + Why);
   }
 

@@ -22,8 +22,7 @@ Shards::make(const Task &T, const FunctionImporter::ImportMapTy &Imports,
   for (ShardModule &M : Modules) {
     auto It = Paths.find(M.Name);
     if (It == Paths.end())
-      return failure("module '" + printable(M.Name) +
-                     "' has no name that travels");
+      return failure("module '" + printable(M.Name) + "' has no encoded name");
     M.Name = It->second.str();
   }
   Expected<ShardBytes> Renamed =

@@ -39,7 +39,7 @@ SlimImports::Slice &SlimImports::sliceOf(const BitcodeModule &Module,
 void SlimImports::make(Slice &S, const BitcodeModule &Module, StringRef Whole) {
   std::string WhyNot;
   if (Whole.size() < From) {
-    WhyNot = "not worth it, of less than " + utostr(From) + " bytes";
+    WhyNot = "smaller than " + utostr(From) + " bytes";
   } else {
     std::call_once(Planned, [&] { plan(); });
     GUIDSet OfModule;
@@ -92,11 +92,11 @@ std::vector<std::string> SlimImports::describe() const {
   std::vector<std::string> Lines;
   Lines.push_back(
       (Twine(NumSlim) + " of " + Twine(NumSlim + NumWhole) +
-       " imported modules were slimmed; all of them: " + Twine(WholeBytes) +
-       " bytes whole, " + Twine(SlimBytes) + " as they are imported")
+       " imported modules were slimmed; total size: " + Twine(WholeBytes) +
+       " bytes whole, " + Twine(SlimBytes) + " bytes as sent")
           .str());
   for (const auto &[Why, Count] : WhyWhole)
     Lines.push_back(
-        (Twine(Count) + " imported modules went whole: " + Why).str());
+        (Twine(Count) + " imported modules were sent whole: " + Why).str());
   return Lines;
 }

@@ -95,8 +95,8 @@ SplitPlan::FunctionSizes SplitPlan::functionSizes() const {
       OfModule.clear();
       TheLink.Host.Msg.debug(
           "module '" + Module +
-          "' is compiled whole: code generation finds functions of "
-          "it by their names in the index");
+          "' is compiled whole: code generation looks up its "
+          "functions by name in the index");
     }
   }
   return Sizes;

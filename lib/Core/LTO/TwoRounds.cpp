@@ -173,7 +173,7 @@ FirstRoundJobs::find(const Task &T, StringRef Key, AddStreamFn &Out) {
 bool FirstRoundJobs::take(const Task &T, StringRef Told) {
   if (Error E = unpackSections(Told, T.name()).takeError()) {
     TheLink.Host.Msg.debug("module '" + T.name() +
-                           "': an entry of the cache is " +
+                           "': the entry in the cache is " +
                            toString(std::move(E)));
     return false;
   }
@@ -319,13 +319,12 @@ static Error runTwice(Link &TheLink, std::vector<Task> Tasks) {
     return E;
   TheLink.Run.Round = 2;
   TheLink.Run.Started = std::chrono::steady_clock::now();
-  Msg.debug(
-      "the first round of code generation has ended; all modules have told " +
-      Twine(TheLink.Jobs.Learnt->File.size()) + " bytes, merged in " +
-      Twine(std::chrono::duration_cast<std::chrono::milliseconds>(
-                TheLink.Run.Started - Begin)
-                .count()) +
-      " ms");
+  Msg.debug("the first round of code generation has ended; codegen data: " +
+            Twine(TheLink.Jobs.Learnt->File.size()) + " bytes, merged in " +
+            Twine(std::chrono::duration_cast<std::chrono::milliseconds>(
+                      TheLink.Run.Started - Begin)
+                      .count()) +
+            " ms");
   return LinkRun(TheLink.Run, std::make_shared<LTOJobs>(
                                   TheLink, tasksOf(2, std::move(Tasks)), Both))
       .run();

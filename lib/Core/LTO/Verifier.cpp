@@ -27,7 +27,7 @@ Error Verifier::compare(const Task &T, const Made &There, StringRef Here) {
       Stem = stem(T);
     Differs +=
         ((Differs.empty() ? "" : "; ") + What + " of module '" +
-         printable(T.title()) + "' differs from the one compiled here, " +
+         printable(T.title()) + "' differs from the one compiled locally, " +
          describeDifference(Theirs, Ours))
             .str();
     if (Error E = saveBoth(Stem, Extension, Theirs, Ours))
@@ -53,11 +53,11 @@ Error Verifier::compare(const Task &T, const Made &There, StringRef Here) {
     Text += "; it was compiled on " + There.Worker;
   if (!There.CacheEntry.empty()) {
     std::error_code Why = sys::fs::remove(There.CacheEntry);
-    Text += "; it came from the cache, '" + There.CacheEntry + "', which is " +
-            (Why ? "still there: " + Why.message() : "removed");
+    Text += "; it came from the cache, '" + There.CacheEntry + "', which " +
+            (Why ? "cannot be removed: " + Why.message() : "was removed");
   }
   Text += NotSaved.empty() ? ". Both are saved: " + Stem + ".remote.*, .local.*"
-                           : ". They can't be saved: " + NotSaved;
+                           : ". They cannot be saved: " + NotSaved;
   return createStringError(inconvertibleErrorCode(), Text + saveJob(T, Stem));
 }
 
@@ -80,6 +80,6 @@ std::string Verifier::saveJob(const Task &T, const std::string &Stem) {
   if (Error E = Saver.save(T))
     return "; " + toString(std::move(E));
   if (Saver.numSaved() == 0)
-    return "; the job itself can't be: " + Saver.reason();
-  return "; 'dtlto-codegen " + Stem + ".tar -o FILE' does the job again";
+    return "; the job cannot be saved: " + Saver.reason();
+  return "; to repeat the job, run 'dtlto-codegen " + Stem + ".tar -o FILE'";
 }

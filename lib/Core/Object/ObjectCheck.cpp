@@ -27,8 +27,8 @@ static Error at(const char *What, uint64_t Number, Error E) {
 /// Fails unless a relocation's symbol \p Index is less than \p Count.
 static Error checkIndex(uint64_t Index, uint64_t Count) {
   return Index < Count ? Error::success()
-                       : failure("a relocation is for symbol " + Twine(Index) +
-                                 " of " + Twine(Count));
+                       : failure("a relocation refers to symbol " +
+                                 Twine(Index) + " of " + Twine(Count));
 }
 
 //===----------------------------------------------------------------------===//
@@ -234,7 +234,7 @@ static void skipString(DataExtractor &D, DataExtractor::Cursor &C) {
 Expected<std::vector<WasmSection>> dtlto::wasmSections(StringRef File) {
   constexpr size_t HeaderSize = 8;
   if (!File.starts_with(StringRef("\0asm\1\0\0\0", HeaderSize)))
-    return failure("no header of WebAssembly");
+    return failure("no WebAssembly header");
   std::vector<WasmSection> Sections;
   DataExtractor D = dataExtractor(File, /*IsLittleEndian=*/true);
   DataExtractor::Cursor C(HeaderSize);

@@ -23,7 +23,7 @@ static const char *brokenBy(const Job &J, const Options &O) {
     if (!A->IsOrphan)
       ++(A->isAtPlugin() ? AtPlugin : Here);
   if ((J.At == Stage::UnderWay) != (AtPlugin + Here != 0))
-    return "nobody works on it, or although it has its object";
+    return "no attempt is running, or one is although the job has its object";
   if (AtPlugin > 2 || Here > 1 || J.Tries > O.MaxTries ||
       J.Duplicates > O.MaxTries)
     return "has too many attempts";
@@ -43,7 +43,7 @@ std::string Plan::check() const {
   const JobSums &S = Jobs.sums();
   if (S.NumHeld != 0 && S.NumHeld + S.NumEnded == Jobs.size() &&
       (O.VerifyPercent == 0 || Do.hasCompared() || !EndsHere))
-    return "objects wait though all that are to be compared were";
+    return "objects are held although all comparisons are done";
   if (!Jobs.in(State::Queued).empty() &&
       Jobs.in(State::Compiling).size() < Local.limit()) {
     const Attempt &Next = **Jobs.in(State::Queued).begin();
@@ -52,10 +52,10 @@ std::string Plan::check() const {
     // The attempt may only wait for memory, or for a token that was requested.
     if (keepsOrderHere(Next) && (Copy.hasRoom(Jobs[Next]) || Copy.askToken()))
       return "job " + std::to_string(Next.Job) +
-             ": waits for a thread, and one is idle";
+             ": waits for a thread although one is idle";
   }
   if (!Jobs.hasEnded() && numOnThreads() == 0 && Jobs.numAtPlugin() == 0 &&
       !Plugin.isOpening() && wakeUp() == Never)
-    return "nothing is under way, and jobs are left";
+    return "no attempt is running, and jobs are left";
   return {};
 }

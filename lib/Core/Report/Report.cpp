@@ -38,7 +38,7 @@ static Error useReport(StringRef Path,
     Why = std::make_shared<std::string>(NoAnswer);
   return Why->empty()
              ? Error::success()
-             : failure("the report '" + Path + "' can't be written: " + *Why);
+             : failure("the report '" + Path + "' cannot be written: " + *Why);
 }
 
 Error dtlto::checkReport(StringRef Path) {

@@ -30,13 +30,13 @@ std::string dtlto::whyHere(Cause Why, StringRef What, StringRef PluginFailure,
   case Cause::PluginFull:
     return "the plugin was full";
   case Cause::TakenBack:
-    return "taken back, since it only waited there";
+    return "taken back, since it was only queued at the plugin";
   case Cause::PluginSilent:
     return "the plugin had returned no object";
   case Cause::Straggler:
-    return "it took long at the plugin's";
+    return "it took long at the plugin";
   case Cause::Overdue:
-    return "it made no progress at the plugin's";
+    return "it made no progress at the plugin";
   case Cause::PluginGone:
     return PluginFailure.empty() ? "the plugin has failed"
                                  : PluginFailure.str();
@@ -221,7 +221,7 @@ AttemptRecord &Timeline::triedAgain(AttemptId Id) {
   AttemptRecord &Old = Attempts[Place];
   Old.Done = Now;
   Old.TheOutcome = Outcome::Infrastructure;
-  Old.Message = "the plugin tried it again; --verbose may say why";
+  Old.Message = "the plugin retried the job; --verbose may show why";
   Place = Attempts.size();
   AttemptRecord &A = Attempts.emplace_back();
   A.TheKind = Kind::Retry;

@@ -196,7 +196,7 @@ void Summarizer::findHosts() {
     }
   };
   for (auto &[Name, Of] : OfWorker)
-    Add(HostSummary::Kind::Worker, Name.empty() ? "(not told)" : Name, Of);
+    Add(HostSummary::Kind::Worker, Name.empty() ? "(unknown)" : Name, Of);
   Add(HostSummary::Kind::Here, "in the linker", Here);
   Add(HostSummary::Kind::Linker, "prepare, deliver", Linker);
 }

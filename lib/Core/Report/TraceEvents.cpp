@@ -160,8 +160,8 @@ Error dtlto::addTraceEvents(std::string &Trace, ArrayRef<Timeline> Timelines,
   // The suffix can't be in a text of the profiler: quotes are escaped there.
   size_t End = Trace.rfind(Suffix);
   if (!StringRef(Trace).starts_with(Prefix) || End == std::string::npos)
-    return failure("the time trace has a form that dtlto doesn't "
-                   "know; it has nothing of the jobs");
+    return failure("the time trace has an unknown form; the jobs were not "
+                   "added to it");
   std::string Ours;
   raw_string_ostream OS(Ours);
   EventsWriter W(OS, Start);

@@ -84,13 +84,13 @@ Expected<std::vector<CostEntry>> dtlto::parseCosts(StringRef Text) {
     if (Entries.size() == MaxCostEntries)
       return failure("it has more than " + Twine(MaxCostEntries) + " entries");
     if (!takeEntry(Text, Entry))
-      return failure("entry " + Twine(Entries.size() + 1) + " is wrong");
+      return failure("entry " + Twine(Entries.size() + 1) + " is invalid");
     Entries.push_back(Entry);
     Keys.push_back(Entry.Key);
   }
   llvm::sort(Keys);
   if (std::adjacent_find(Keys.begin(), Keys.end()) != Keys.end())
-    return failure("an entry is there twice");
+    return failure("an entry is repeated");
   return Entries;
 }
 
@@ -162,7 +162,7 @@ Error dtlto::updateCostFile(
   StringRef Folder = sys::path::parent_path(Path);
   if (!Folder.empty())
     if (std::error_code EC = sys::fs::create_directories(Folder))
-      return failure("its folder can't be made: " + EC.message());
+      return failure("its folder cannot be created: " + EC.message());
   // Check before the lock file is made: /dev/null must not get one.
   if (Expected<std::vector<CostEntry>> Entries = readToReplace(Path); !Entries)
     return Entries.takeError();
@@ -176,6 +176,6 @@ Error dtlto::updateCostFile(
   Change(*Entries);
   if (Error E = replaceFile(
           Path, [&](raw_ostream &OS) { OS << formatCosts(*Entries); }))
-    return failure("it can't be written: " + toString(std::move(E)));
+    return failure("it cannot be written: " + toString(std::move(E)));
   return Error::success();
 }

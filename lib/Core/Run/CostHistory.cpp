@@ -130,7 +130,7 @@ std::unique_ptr<CostHistory> CostHistory::load(StringRef Path,
   }
   std::string Text = "no cost history";
   if (!Why.empty())
-    Text = "cost history '" + Path.str() + "' isn't used: " + Why;
+    Text = "cost history '" + Path.str() + "' is not used: " + Why;
   else if (!Path.empty())
     Text = "cost history '" + Path.str() + "': " + utostr(Entries.size()) +
            " modules";
@@ -275,7 +275,7 @@ std::string CostHistory::save() {
     return "";
   std::string Why = Access == FileAccess::Done ? Update->Why : NoAnswer;
   if (!Why.empty())
-    return "cost history '" + Path + "' wasn't written: " + Why;
+    return "cost history '" + Path + "' was not written: " + Why;
   know(std::move(Update->Written));
   C.Recorded.clear();
   return "";

@@ -108,11 +108,11 @@ CheckedResult dtlto::checkResult(Event Done, StringRef Module,
     break;
   case DTLTO_ERROR_CALLER:
     C.Failure = Cause::Caller;
-    C.Why = "it doesn't accept the job: " + E.Message;
+    C.Why = "it refused the job: " + E.Message;
     break;
   case DTLTO_CANCELLED:
     C.Failure = Cause::Cancelled;
-    C.Why = "cancelled without having been asked to";
+    C.Why = "the plugin cancelled the job without a request";
     break;
   default:
     C.Failure = Cause::Infrastructure;

@@ -104,7 +104,7 @@ bool LinkRun::handleSession(Event &E, PlanEvent &P, Step &S) {
     if (P.What == PlanEvent::Failed) {
       P.Why = Cause::Refused;
       std::string Why =
-          "submit() refused it with error " + std::to_string(E.Status);
+          "submit() refused the job with error " + std::to_string(E.Status);
       E.Message = std::move(Why);
       S.Why = E.Message;
     }

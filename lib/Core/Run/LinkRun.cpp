@@ -471,8 +471,8 @@ void LinkRun::close() {
     C = TheSession->currentCall();
     StringRef Call = C ? C->Name : "close";
     if (!IsStuck)
-      L.msg().warning("plugin '" + StringRef(L.Host.Plugin->name) +
-                      "': " + Call + "() has not returned; leaving it behind");
+      L.msg().warning("plugin '" + StringRef(L.Host.Plugin->name) + "': " +
+                      Call + "() has not returned; continuing without it");
     TheSession->keep(Source);
   }
   Numbers = TheSession->numbers();
@@ -480,5 +480,5 @@ void LinkRun::close() {
   if (std::string Changed = restoreProcess(); !Changed.empty())
     L.msg().warning("plugin '" + StringRef(L.Host.Plugin->name) +
                     "' changed the linker's " + Changed +
-                    ", which was undone; tell its vendor");
+                    ", which was undone; report this to its vendor");
 }

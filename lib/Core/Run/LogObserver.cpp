@@ -17,7 +17,7 @@ using namespace llvm;
 using namespace dtlto;
 
 static Error cannotWrite(StringRef Path, const Twine &Why) {
-  return failure("the log '" + Path + "' can't be written: " + Why);
+  return failure("the log '" + Path + "' cannot be written: " + Why);
 }
 
 static bool isPipe(StringRef Path) {

@@ -54,7 +54,8 @@ void Notices::addError(const Twine &Text) {
 /// Names the setting to blame, unless it is the linker's own option.
 void Notices::failWithoutFallback(const Twine &Why) {
   const std::string &Setting = L.Host.Config.NoFallback;
-  fail(Setting.empty() ? Why : Why + "; not compiled here, since " + Setting);
+  fail(Setting.empty() ? Why
+                       : Why + "; not compiled locally, since " + Setting);
 }
 
 std::string Notices::plugin() const {
@@ -83,7 +84,7 @@ std::string Notices::ofJob(plan::JobId J) const {
 }
 
 void Notices::internalError(StringRef Rule) {
-  fail("internal error: jobs are left, but no thread works on them" +
+  fail("internal error: jobs are left, but no thread is working on them" +
        (Rule.empty() ? "" : ": " + Rule));
 }
 
@@ -272,7 +273,7 @@ void Notices::sawFailure(const Step &S) {
       if (IsDoubted) {
         L.msg().debug(Text + Remote[J].text() + "; compiling it locally");
       } else {
-        warnLimited(Text + Both + "; compiling it here",
+        warnLimited(Text + Both + "; compiling it locally",
                     Before.empty() ? S.Why : StringRef(Before));
       }
       WhyAgain.erase(J);
@@ -295,7 +296,7 @@ void Notices::sawFailure(const Step &S) {
       break;
     }
   }
-  L.msg().debug(Text + S.Why + "; it also runs elsewhere");
+  L.msg().debug(Text + S.Why + "; another attempt is still running");
 }
 
 /// Handles a refused object that is valid: the program is unusual.
@@ -304,7 +305,7 @@ void Notices::sawConfirmed(plan::JobId J, plan::AttemptId A) {
   if (It == Remote.end() || It->second.Attempt != A)
     return;
   L.msg().debug(ofJob(J) + It->second.What +
-                "; compiled again, it is the same: it is used");
+                "; compiling it again gave the same object, which is used");
   Remote.erase(It);
   Confirmed.insert(J);
 }
@@ -353,9 +354,9 @@ void Notices::sawWin(const Step &S, const Action &A) {
   // loss of a plugin has been, mostly with this reason.
   if (std::string Why = WhyAgain.lookup(J);
       !Why.empty() && It->second != Cause::PluginGone)
-    warnLimited(ofJob(J) + Why + "; compiled here before a second try ended",
+    warnLimited(ofJob(J) + Why + "; compiled locally before a second try ended",
                 Why);
-  warnRefuted(J, "here");
+  warnRefuted(J, "locally");
 }
 
 /// Warns if a remote compiler failed on what was now compiled \p Where.
@@ -364,12 +365,11 @@ void Notices::warnRefuted(plan::JobId J, const std::string &Where) {
   if (It == Remote.end())
     return;
   if (It->second.Said.empty())
-    warnLimited(ofJob(J) + It->second.What + "; compiled " +
-                    (Where == "here" ? "locally" : Where) + " instead",
+    warnLimited(ofJob(J) + It->second.What + "; compiled " + Where + " instead",
                 It->second.What);
   else
     warnLimited(ofJob(J) + It->second.What + ", but compiling it " + Where +
-                    " worked; it said: " + It->second.Said,
+                    " worked; compiler output: " + It->second.Said,
                 It->second.Said);
 }
 
@@ -381,10 +381,10 @@ void Notices::sawStayHere(const Step &S, const Action &A) {
     sawDuplicate(A);
   else if (A.Why == Cause::Overdue)
     L.msg().debug(plugin() + module(A.Job) + " makes no progress" +
-                  onWorker(A.Avoid) + "; compiling it here");
+                  onWorker(A.Avoid) + "; compiling it locally");
   else if (A.Why == Cause::Timeout) {
     std::string Why = whyHere(A.Why, "", "", L.opts().TimeoutSeconds);
-    warnLimited(ofJob(A.Job) + Why + "; compiling it here", Why);
+    warnLimited(ofJob(A.Job) + Why + "; compiling it locally", Why);
   }
 }
 
@@ -412,7 +412,7 @@ void Notices::sawDrop(const Step &S, Cause Why) {
   else if (Settled.size() == Run.numJobs())
     L.msg().warning(Text);
   else
-    L.msg().warning(Text + "; compiling the remaining " + units() + " here");
+    L.msg().warning(Text + "; compiling the remaining " + units() + " locally");
 }
 
 void Notices::sawEnd(const Step &S, const Action &A) {

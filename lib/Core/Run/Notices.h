@@ -96,7 +96,7 @@ private:
     std::string What;
     std::string Said; // by the compiler; empty if its object was refused
     plan::AttemptId Attempt;
-    std::string text(const char *Between = "; it said: ") const {
+    std::string text(const char *Between = "; compiler output: ") const {
       return Said.empty() ? What : What + Between + Said;
     }
   };

@@ -79,7 +79,7 @@ void Notices::noteNotExpressible() {
     Stays = ofAll(Num.NotExpressible) + join(NotExpressible, ", ");
   if (!L.wasReported(Stays) && Num.NotExpressible)
     L.msg().note(plugin() + ofAll(Num.NotExpressible) + " " + units() +
-                 " were compiled here, since " + join(NotExpressible, ", ") +
+                 " were compiled locally, since " + join(NotExpressible, ", ") +
                  " cannot be expressed on a remote compiler's command line");
 }
 
@@ -90,8 +90,7 @@ void Notices::summarize(ArrayRef<std::string> Notes,
   noteNotExpressible();
   if (Num.Retried)
     L.msg().note(plugin() + ofAll(Num.Retried) +
-                 " jobs failed and were done when given to it again; the last "
-                 "one was " +
+                 " jobs failed, but succeeded when retried; the last one was " +
                  LastRetry);
   if (Num.Suppressed)
     L.msg().warning(plugin() + Twine(Num.Suppressed) + " more " + units() +
@@ -100,7 +99,7 @@ void Notices::summarize(ArrayRef<std::string> Notes,
   if (Num.Fallback)
     L.msg().warning(plugin() +
                     ofAll(Num.Fallback + (Num.Remote ? 0 : Num.Shared)) + " " +
-                    units() + " were compiled here instead");
+                    units() + " were compiled locally instead");
   // A plugin without jobs isn't opened, so it reports nothing itself.
   if (Num.Cached)
     L.msg().debug(plugin() + ofAll(Num.Cached) +
@@ -127,7 +126,7 @@ void Notices::summarizeShares() const {
                      "shows the farm");
   else if (Num.Shared)
     L.msg().debug(plugin() + ofAll(Num.Shared) + " " + units() +
-                  " were compiled here beside its own");
+                  " were compiled locally");
   if (Num.Duplicates)
     L.msg().debug(plugin() +
                   "duplicate attempts for slow jobs: " + Twine(Num.Duplicates) +
@@ -138,5 +137,5 @@ void Notices::summarizeShares() const {
     L.msg().warning(
         plugin() + "none of the " + Twine(NumJobs) +
         " objects was verified (--thinlto-dist-verify): " + Twine(Num.Cached) +
-        " came from the cache, " + Twine(Num.Ours) + " were compiled here");
+        " came from the cache, " + Twine(Num.Ours) + " were compiled locally");
 }

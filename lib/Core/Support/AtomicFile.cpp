@@ -21,7 +21,7 @@ using namespace dtlto;
 static Expected<std::string> makeBeside(StringRef Path, int &FD) {
   sys::fs::file_status Status;
   if (!sys::fs::status(Path, Status) && !sys::fs::is_regular_file(Status))
-    return failure("there is something that is not a file");
+    return failure("not a regular file");
   std::string Name;
   std::error_code EC;
   do {

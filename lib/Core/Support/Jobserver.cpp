@@ -195,9 +195,9 @@ std::unique_ptr<Jobserver> Jobserver::connect(StringRef MakeFlags,
     struct stat Status;
     In = ::open(Name.str().c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
     if (In < 0) {
-      Note = "it can't be opened: " + std::string(std::strerror(errno));
+      Note = "it cannot be opened: " + std::string(std::strerror(errno));
     } else if (::fstat(In, &Status) != 0 || !S_ISFIFO(Status.st_mode)) {
-      Note = "it is no fifo";
+      Note = "it is not a FIFO";
     } else {
       Out = ::fcntl(In, F_DUPFD_CLOEXEC, 0);
     }
@@ -212,7 +212,7 @@ std::unique_ptr<Jobserver> Jobserver::connect(StringRef MakeFlags,
   }
   int WakeFd = Out < 0 ? -1 : ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (WakeFd < 0) {
-    Note = "jobserver '" + *Auth + "' isn't used: " + Note;
+    Note = "jobserver '" + *Auth + "' is not used: " + Note;
     for (int Fd : {In, Out})
       if (Fd >= 0)
         ::close(Fd);

@@ -17,7 +17,7 @@ using namespace dtlto;
 std::unique_ptr<Jobserver> Jobserver::connect(llvm::StringRef MakeFlags,
                                               std::string &Note) {
   Note = MakeFlags.contains("--jobserver-")
-             ? "make's jobserver isn't used on Windows yet"
+             ? "make's jobserver is not used on Windows yet"
              : "";
   return nullptr;
 }

@@ -141,13 +141,13 @@ dtlto::readSmallFile(const std::string &Path, uint64_t MaxSize) {
   if (FD < 0 && errno == ENOENT)
     return std::nullopt;
   if (FD < 0)
-    return systemFailure("it can't be read");
+    return systemFailure("it cannot be read");
   LockedFile Close(FD);
   struct stat Status;
   if (fstat(FD, &Status) != 0)
-    return systemFailure("it can't be read");
+    return systemFailure("it cannot be read");
   if (!S_ISREG(Status.st_mode))
-    return failure("it is not a file");
+    return failure("it is not a regular file");
   std::string Text(std::min(uint64_t(Status.st_size), MaxSize + 1), 0);
   size_t Size = 0;
   while (Size != Text.size()) {
@@ -155,7 +155,7 @@ dtlto::readSmallFile(const std::string &Path, uint64_t MaxSize) {
     if (N < 0 && errno == EINTR)
       continue;
     if (N < 0)
-      return systemFailure("it can't be read");
+      return systemFailure("it cannot be read");
     if (N == 0)
       break;
     Size += size_t(N);
@@ -230,7 +230,7 @@ dtlto::lockFile(const std::string &Path, std::chrono::milliseconds Limit) {
   if (FD < 0 && errno == EACCES) // a file of another user is sufficient
     FD = open(Path.c_str(), O_RDONLY | Flags, 0666);
   if (FD < 0)
-    return systemFailure("'" + Path + "' can't be opened");
+    return systemFailure("'" + Path + "' cannot be opened");
   auto Lock = std::make_unique<LockedFile>(FD);
   auto End = std::chrono::steady_clock::now() + Limit;
   // No system call waits for a lock with a time limit.

@@ -58,14 +58,14 @@ dtlto::readSmallFile(const std::string &Path, uint64_t MaxSize) {
   if (EC == std::errc::no_such_file_or_directory)
     return std::nullopt;
   if (EC)
-    return failure("it can't be read: " + EC.message());
+    return failure("it cannot be read: " + EC.message());
   if (!sys::fs::is_regular_file(Status))
-    return failure("it is not a file");
+    return failure("it is not a regular file");
   auto File = MemoryBuffer::getFileSlice(
       Path, std::min(uint64_t(Status.getSize()), MaxSize + 1), /*Offset=*/0,
       /*IsVolatile=*/true);
   if (!File)
-    return failure("it can't be read: " + File.getError().message());
+    return failure("it cannot be read: " + File.getError().message());
   return (*File)->getBuffer().str();
 }
 
@@ -119,7 +119,7 @@ dtlto::lockFile(const std::string &Path, std::chrono::milliseconds Limit) {
   int FD;
   if (std::error_code EC = sys::fs::openFileForReadWrite(
           Path, FD, sys::fs::CD_OpenAlways, sys::fs::OF_None))
-    return failure("'" + Path + "' can't be opened: " + EC.message());
+    return failure("'" + Path + "' cannot be opened: " + EC.message());
   auto Lock = std::make_unique<LockedFile>(FD);
   if (sys::fs::tryLockFile(FD, Limit) == std::errc::no_lock_available)
     return failure("another link holds '" + Path + "'");

@@ -37,7 +37,7 @@ import sys
 # Instructions of a part, so few that even short modules are split.
 PART = 8
 # The linker's message if a remote clang has no option for something.
-STAYS = (r"modules were compiled here, since .+ cannot be "
+STAYS = (r"modules were compiled locally, since .+ cannot be "
          r"expressed on a remote compiler's command line")
 
 
@@ -155,7 +155,7 @@ def check(opts, way, code, output, identical, num_modules):
     m = re.search(r"(\d+) jobs, (\d+) identical", output)
     jobs, good = (int(m.group(1)), int(m.group(2))) if m else (0, 0)
     if way == "worker":
-        m = re.search(r"(\d+) of \d+ modules were compiled here", output)
+        m = re.search(r"(\d+) of \d+ modules were compiled locally", output)
         good = jobs = num_modules - (int(m.group(1)) if m else 0)
     if code or good != jobs:
         fail("%d jobs, but %d identical" % (jobs, good), output)

@@ -19,7 +19,7 @@ of_linker = set(re.findall(r"^  --thinlto-dist-([a-z-]+)",
                            output(linker, "--help"), re.M))
 taken = set(re.findall(r" --([a-z-]+)", output(distributor, "--help")))
 refused = {name for name in of_linker
-           if "means nothing" in output(distributor, "--" + name + "=x", "a.json")}
+           if "does not apply" in output(distributor, "--" + name + "=x", "a.json")}
 if len(of_linker) < 10 or of_linker - taken != refused:
     sys.exit("neither taken nor refused, or both: %s" %
              ((of_linker - taken) ^ refused))

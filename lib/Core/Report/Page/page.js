@@ -58,8 +58,8 @@ function start() {
   byId("subtitle").textContent = [`plugin ${link.plugin} ${link.plugin_version}`.trim(), `dtlto ${link.dtlto}`, `LLVM ${link.llvm}`,
     isNaN(date) ? "" : date.toLocaleString()].filter(Boolean).join(" · ");
   const banner = byId("banner");
-  if (link.failed) banner.textContent = "The link failed. What follows is what was done until then.";
-  if (link.plugin_failed) banner.textContent += ` The plugin was given up: ${link.plugin_failed}`;
+  if (link.failed) banner.textContent = "The link failed. This report shows what was done until then.";
+  if (link.plugin_failed) banner.textContent += ` The plugin failed: ${link.plugin_failed}`;
   banner.hidden = !banner.textContent;
 
   readColors();

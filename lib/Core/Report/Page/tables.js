@@ -28,7 +28,7 @@ function fillTiles() {
        (bound.longest >= perSlot ? `the longest job takes ${seconds(bound.longest)}`
                                  : `${seconds(totals.work)} of work on ${plural(bound.slots, "slot")}`) +
        (bound.seconds > 0 ? `; it took ${(wall / bound.seconds).toFixed(2)} times that` : ""));
-  const parts = [["from_worker", "elsewhere", "--run"], ["from_here", "in the linker", "--here"],
+  const parts = [["from_worker", "remotely", "--run"], ["from_here", "in the linker", "--here"],
                  ["from_cache", "cached", "--receive"], ["without_object", "without object", "--bad"]]
     .filter(([key]) => totals[key]);
   const mix = element("div", { class: "stack thin", "aria-hidden": "true" }, ...parts.map(([key, , color]) =>
@@ -37,11 +37,11 @@ function fillTiles() {
   tile("Slots", count(bound.slots), (link.end > 0 ? `${(totals.work / link.end).toFixed(1)} of them at work on average; ` : "") +
        plural(hosts.filter((host) => host.kind === "worker").length, "worker") + " had jobs");
   tile("Inputs sent", bytes(totals.bytes_out), totals.whole_import_bytes
-    ? `imports were cut to ${percent(totals.import_bytes, totals.whole_import_bytes)}; ${bytes(totals.bytes_back)} came back`
-    : `${bytes(totals.bytes_back)} came back`);
+    ? `imports were reduced to ${percent(totals.import_bytes, totals.whole_import_bytes)}; ${bytes(totals.bytes_back)} received`
+    : `${bytes(totals.bytes_back)} received`);
   const trouble = [totals.failed_attempts && plural(totals.failed_attempts, "failure"),
     totals.second_starts && `${plural(totals.second_starts, "duplicate attempt")}, ${count(totals.second_starts_won)} faster`,
-    totals.waste >= 0.001 && `${seconds(totals.waste)} for nothing`].filter(Boolean);
+    totals.waste >= 0.001 && `${seconds(totals.waste)} wasted`].filter(Boolean);
   tile("Tried again", count(totals.retries + totals.second_starts), trouble.join("; ") || "no failures, no duplicate attempts");
 }
 
@@ -64,7 +64,7 @@ function fillWaits() {
     const place = jobs[last.job].from === "here" ? "in the linker" : lastWhere === "no object" ? "" : "on " + lastWhere;
     text.append(`The last job was `, jobLink(jobs[last.job], jobs[last.job].short), ` ${place}. `,
       distinct.length === 1 ? `No other job held it up. `
-        : `The way to it goes through ${plural(distinct.length, "job")}, each of which had a slot that the next one waited for. `);
+        : `It ends a chain of ${plural(distinct.length, "job")}, each of which held the slot that the next one waited for. `);
   }
   if (main) text.append(`Most of the time, ${percent(main[1], all)}, is ${main[0] === "run" ? "compiling on workers" : phases[main[0]].label}.`);
   const bar = byId("waits-bar");
@@ -93,7 +93,7 @@ function fillLegend() {
   for (const name of ["queue", "send", "run", "receive", "here", "prepare", "deliver"])
     byId("timeline-legend").append(element("span", {}, swatch(phases[name].color), phases[name].label));
   byId("timeline-legend").append(element("span", {}, swatch("--bad"), "failed"),
-                                 element("span", {}, swatch("--cancelled"), "not needed any more"));
+                                 element("span", {}, swatch("--cancelled"), "cancelled"));
 }
 
 const columns = [
@@ -159,9 +159,9 @@ function fillBytes() {
     line("Imports, whole", sum("whole_imports"), "the files that jobs import from"),
     line("Imports, as sent", sum("imports"), percent(sum("imports"), sum("whole_imports"))),
     line("Index shards", sum("shard"), ""),
-    line("Given to the plugin", totals.bytes_out, "second tries too, before it compresses them"),
+    line("Given to the plugin", totals.bytes_out, "including second tries, before compression"),
     line("Objects of workers", totals.bytes_back, ""),
-    line("All objects", sum("object"), "but for those from the cache")));
+    line("All objects", sum("object"), "except those from the cache")));
 }
 
 function numberText({ unit, value }) { return unit === "bytes" ? bytes(value) : unit === "seconds" ? seconds(value) : count(value); }
