@@ -26,12 +26,15 @@ struct Given {
   StringRef Expected; // as shown in messages and the help
 };
 
+enum class ValueKind { Required, Optional };
+
+/// An entry of Options.def, which describes the fields.
 struct OptionInfo {
-  StringLiteral Name;
-  StringLiteral Value; // as shown in messages and the help
+  StringLiteral Name, Value;
+  ValueKind Kind;
+  StringLiteral Default;
   Error (*Set)(Options &, Given);
   StringLiteral Help;
-  StringLiteral Default = ""; // if no value is given; empty if one is required
 };
 
 } // namespace
@@ -172,62 +175,15 @@ static Error setCosts(Options &O, Given G) {
   return Error::success();
 }
 
-// In the order of the help. A test compares this with the manual page and the
-// README, which explain more.
+static Error setStatus(Options &O, Given G) {
+  return setChoice<&Options::Status, /*First=*/1>(O, G);
+}
+
+// In the order of the help.
 static constexpr OptionInfo Table[] = {
-    {"thinlto-dist-plugin", "<name or path>", setText<&Options::Plugin>,
-     "Run the jobs of ThinLTO with this plugin: local, distcc, icecc, ..."},
-    {"thinlto-distribute", "<name>", setText<&Options::Plugin>,
-     "The same (default: with the plugin local)", "local"},
-    {"thinlto-dist-plugin-arg", "<text>", setPluginArg,
-     "Pass <text> to the plugin; may be repeated"},
-    {"thinlto-dist-fallback", "local|none", setChoice<&Options::Fallback>,
-     "Compile a job that the plugin can't run in the linker (default), or "
-     "fail the link"},
-    {"thinlto-dist-local-jobs", "<n>|auto", setLocalJobs,
-     "Run at most <n> jobs in the linker while the plugin is full (default: "
-     "as many as pay off)"},
-    {"thinlto-dist-duplicate", "<percent>",
-     setPercent<&Options::DuplicatePercent>,
-     "Limit the work done twice to replace slow workers (default: 25)"},
-    {"thinlto-dist-order", "cost|link", setChoice<&Options::Order>,
-     "Start the longest jobs first (default), or those that come first in the "
-     "link"},
-    {"thinlto-dist-memory", "<bytes>", setMemory,
-     "Limit the memory of jobs in flight, and here; K, M or G may follow "
-     "(default: 1/4 and 1/2)"},
-    {"thinlto-dist-timeout", "<seconds>", setTimeout,
-     "Give up a job after <seconds> without a sign of life (default: 600)"},
-    {"thinlto-dist-verify", "<percent>[:<seed>]", setVerify,
-     "Compile this share of the jobs in the linker as well, and compare the "
-     "objects (default: 0)"},
-    {"thinlto-dist-cache", "separate|shared", setChoice<&Options::Cache>,
-     "Hide other machines' cached objects from links without a plugin "
-     "(default), or don't"},
-    {"thinlto-dist-save-jobs", "<folder>", setText<&Options::SaveJobs>,
-     "Save each job to a file in <folder>, for dtlto-codegen"},
-    {"thinlto-dist-keep-ir", "<folder>|farm", setText<&Options::KeepIR>,
-     "Keep optimised modules in <folder> or the farm's store, for links that "
-     "only change codegen"},
-    {"thinlto-dist-slim", "on|off|<bytes>", setSlim,
-     "Send only what is imported from other modules (default: on)"},
-    {"thinlto-dist-split", "off|auto|<n>", setSplit,
-     "Compile a long module in parts of about <n> instructions (default: off)"},
-    {"thinlto-dist-costs", "<file>|off", setCosts,
-     "Record how long each module took in <file> (default: in the user's "
-     "cache folder)"},
-    {"thinlto-dist-progress", "auto|always|never",
-     setChoice<&Options::Progress>,
-     "Show how far the link is (default: on a terminal)"},
-    {"thinlto-dist-status", "table|json",
-     setChoice<&Options::Status, /*First=*/1>,
-     "Show the workers of the plugin's farm instead of linking (default: "
-     "table)",
-     "table"},
-    {"thinlto-dist-report", "<file>.html|<file>.json", setReport,
-     "Write a report of what ran where and when"},
-    {"thinlto-dist-log", "<file>", setText<&Options::Log>,
-     "Write a log of every decision, to attach to a bug report"},
+#define OPTION(Name, Value, Kind, Default, Set, Help)                          \
+  {Name, Value, ValueKind::Kind, Default, Set, Help},
+#include "Run/Options.def"
 };
 
 void dtlto::printHelp(raw_ostream &OS, bool IsCOFF) {
@@ -235,8 +191,12 @@ void dtlto::printHelp(raw_ostream &OS, bool IsCOFF) {
   for (const OptionInfo &Info : Table) {
     std::string Value = ((IsCOFF ? ":" : "=") + Info.Value).str();
     OS << "  " << (IsCOFF ? "/" : "--") << Info.Name
-       << (Info.Default.empty() ? Value : "[" + Value + "]") << '\n';
-    OS.indent(26) << Info.Help << '\n';
+       << (Info.Kind == ValueKind::Required ? Value : "[" + Value + "]")
+       << '\n';
+    OS.indent(26) << Info.Help;
+    if (!Info.Default.empty())
+      OS << " (default: " << Info.Default << ")";
+    OS << '\n';
   }
 }
 
@@ -252,7 +212,7 @@ Error dtlto::setOption(Options &Opts, StringRef Name,
   for (const OptionInfo &Info : Table) {
     if (Info.Name != Name)
       continue;
-    if (!Value && !Info.Default.empty())
+    if (!Value && Info.Kind == ValueKind::Optional)
       Value = Info.Default;
     if (!Value || (Value->empty() && Name != "thinlto-dist-plugin-arg"))
       return failure(Spelling + " needs a value: " + Spelling + "=" +

@@ -5,13 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Only this file reads the project's options and environment variables:
-//
-//   DTLTO_PLUGIN_PATH   folders with plugins, separated as in PATH
-//   DTLTO_STATUS        the beginning of the progress line (Progress.h)
-//   MAKEFLAGS           the build's jobserver (Support/Jobserver.h)
-//   TERM                "dumb": lines can't be overwritten
-//   XDG_CACHE_HOME, HOME   location of the user's cache folder
+// Only Options.cpp reads the linker's options and environment variables.
+// Options.def describes them.
 //
 //===----------------------------------------------------------------------===//
 
