@@ -15,7 +15,7 @@ namespace dtlto {
 /// Prints the state of the farm of \p TheLinker's plugin on standard output,
 /// and problems on standard error, prefixed with \p Program. Returns the exit
 /// code: 0 if a worker takes jobs, otherwise 1. End the process without
-/// destructors after this: a plugin may have been left behind.
+/// destructors after this: a plugin may have been abandoned.
 int showStatus(const Linker &TheLinker, llvm::StringRef Program, bool Verbose);
 
 } // namespace dtlto

@@ -42,7 +42,7 @@
 
 namespace dtlto {
 
-/// How clang sets a field to the linker's value. Without a word, clang keeps
+/// How clang sets a field to the linker's value. Without an option, clang keeps
 /// the value of a new struct.
 struct ForClang {
   /// The reason if clang can't set it; null: any other value works.

@@ -279,7 +279,7 @@ Session::Session(const HostContext &L, std::shared_ptr<EventQueue> Events,
                  uint64_t NumJobs, std::shared_ptr<LocalRoom> Room)
     : I(std::make_shared<Impl>(L, std::move(Events), NumJobs,
                                std::move(Room))) {
-  // The thread keeps the session's state alive, even after it was left behind.
+  // The thread keeps the session's state alive, even after it was abandoned.
   I->HasThread = startThread([I = I] {
     {
       std::lock_guard<std::mutex> Lock(I->Mutex);

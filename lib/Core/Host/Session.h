@@ -8,10 +8,10 @@
 // The host's side of the ABI. All calls into the plugin run on a thread of the
 // session (the ABI's link-thread), in the order of the requests. Their results,
 // and everything that the plugin reports on its threads, arrive as events. So
-// the linker itself never waits inside a plugin, and can leave behind a plugin
+// the linker itself never waits inside a plugin, and can abandon a plugin
 // whose call doesn't return.
 //
-// If a plugin is left behind, whatever it may still reach (the host's
+// If a plugin is abandoned, whatever it may still reach (the host's
 // functions, the jobs that it borrowed) stays alive until the process ends.
 //
 //===----------------------------------------------------------------------===//
@@ -56,7 +56,7 @@ struct JobHere {
 class Session {
 public:
   /// \p Events outlives all threads of a plugin that follows the ABI; a session
-  /// that was left behind pushes no more events. Jobs of the plugin that are
+  /// that was abandoned pushes no more events. Jobs of the plugin that are
   /// compiled locally share \p Room with others; if null, there is no limit.
   Session(const HostContext &L, std::shared_ptr<EventQueue> Events,
           uint64_t NumJobs, std::shared_ptr<LocalRoom> Room = nullptr);
@@ -103,7 +103,7 @@ public:
 
   /// Ends the session: no event follows. Waits for close(), at most \p Limit,
   /// and for local code generation to end. Returns false if the plugin had to
-  /// be left behind.
+  /// be abandoned.
   bool close(std::chrono::milliseconds Limit);
 
   /// The numbers of the session that the plugin has reported with

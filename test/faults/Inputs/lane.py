@@ -1,7 +1,7 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """lane.py FOLDER: runs cases one after the other in its own namespaces for
-processes, network, mounts and /tmp, so that everything that is left behind is
+processes, network, mounts and /tmp, so that everything that remains is
 detected. Reads a case in JSON from each line, and writes a result."""
 
 import json
