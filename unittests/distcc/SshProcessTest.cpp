@@ -191,7 +191,7 @@ TEST_F(SshProcessTest, DiesAtOnce) {
   Host.close();
   EXPECT_NE(
       onlyWarning(Host).find(
-          "does 'ssh me@there distccd --version' work without a question"),
+          "does 'ssh me@there distccd --version' work without a prompt"),
       std::string::npos);
 }
 
