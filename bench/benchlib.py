@@ -162,7 +162,7 @@ class Run:
                     stderr=subprocess.STDOUT, start_new_session=True,
                 )
             except OSError as problem:
-                fail(f"can't run {command[0]}: {problem.strerror} (LLVM is "
+                fail(f"cannot run {command[0]}: {problem.strerror} (LLVM is "
                      f"{LLVM}; DTLTO_LLVM_VERSION=N chooses another)")
             own_peak, ended = 0, False
             try:

@@ -52,7 +52,7 @@ def linker_arguments(folder, driver="clang", options=()):
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )
     if said.returncode != 0:
-        benchlib.fail(f"clang can't link so: {said.stdout.strip()}")
+        benchlib.fail(f"clang cannot link this way: {said.stdout.strip()}")
     arguments = shlex.split(said.stdout.strip().splitlines()[-1])[1:]
     at = arguments.index("-o")
     del arguments[at : at + 2]

@@ -36,7 +36,7 @@ class Farm:
         )
         if not hosts:
             self.process.wait()
-            benchlib.fail("distccd doesn't start")
+            benchlib.fail("distccd does not start")
         self.sessions = {int(session) for session in sessions.split()}
         self.environment = {
             name: value for name, value in os.environ.items()

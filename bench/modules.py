@@ -77,7 +77,7 @@ class Template:
         )
         this, next_one = name_of(1), name_of(2)
         if self.make(this, next_one) != compile_module(shape, this, next_one):
-            benchlib.fail("renaming doesn't give what clang writes")
+            benchlib.fail("renaming does not give what clang writes")
 
     def make(self, this, next_one):
         assert len(this) == len(self.THIS) and len(next_one) == len(self.NEXT)

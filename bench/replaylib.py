@@ -22,10 +22,10 @@ CLUSTER = {
     "machine_gbps": (None, "of each machine's link (default: as --gbps)"),
     "latency_us": (200.0, "of each message"),
     "ahead": (0, "jobs that each machine takes in addition to its slots"),
-    "compress": (False, "inputs are sent as zstd packs them"),
-    "no_cache": (False, "machines keep nothing: each job brings all of its inputs"),
-    "held": (False, "machines have all inputs from earlier links: a CAS that nothing "
-             "is\nnew to"),
+    "compress": (False, "send inputs compressed with zstd"),
+    "no_cache": (False, "machines keep nothing: each job is sent all its inputs"),
+    "held": (False, "machines have all inputs from earlier links: a CAS that "
+             "has\neverything"),
     "spread": (0.0, "speeds lie between 1-X and 1+X"),
     "seed": (1, "of the speeds"),
     "die": ([], "M@T: machine M (from 0) dies T seconds after the first job; or with\n"
@@ -155,7 +155,7 @@ def replay(options, rec, cluster, args):
         run = benchlib.Run(words, cwd=rec.link)
         others = max(0, (busy_seconds() - busy - run.cpu) / run.wall)
         if recording.sha256(out / "output") != rec.sha256:
-            benchlib.fail("the output isn't the recorded link's")
+            benchlib.fail("the output differs from the recorded link's")
         span = benchlib.trace_span(out / "trace", "ThinLink")
         result = Replay(run, json.loads((out / "stats").read_text()),
                         span and span[1], others, rec.alone(BASE_SLOTS) / cluster.scale)

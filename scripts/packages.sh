@@ -17,7 +17,7 @@ exit 101
 install_packages() {
   local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive
     apt-get -qq -o DPkg::Lock::Timeout=300)
-  "${apt[@]}" update || die "can't update the lists of packages, see above"
+  "${apt[@]}" update || die "cannot update the lists of packages, see above"
   at_exit restore_policy
   # An existing policy of ours is from a killed run.
   if [[ -e $policy ]] && ! grep -qxF "${own_policy##*$'\n'}" "$policy"; then
@@ -26,7 +26,7 @@ install_packages() {
   "${as_root[@]}" tee "$policy" >/dev/null <<<"$own_policy"
   "${as_root[@]}" chmod 755 "$policy"
   "${apt[@]}" install --yes --no-install-recommends "$@" ||
-    die "can't install packages, see above"
+    die "cannot install packages, see above"
   disable_daemons "$@"
   restore_policy
 }

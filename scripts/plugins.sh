@@ -23,7 +23,7 @@ start_distccds() {
 
 need_allowed_clang() {
   [[ -e /usr/lib/distcc/clang-$llvm ]] ||
-    die "distccd would refuse clang-$llvm, as it isn't in /usr/lib/distcc;" \
+    die "distccd would refuse clang-$llvm, which is not in /usr/lib/distcc;" \
       "run as root: update-distcc-symlinks"
 }
 
@@ -71,7 +71,7 @@ plugin_icecc() {
   # As in cluster.py.
   ((EUID == 0)) || unshare+=(-U -c --keep-caps)
   "${unshare[@]}" true ||
-    die "can't make a network of our own, see above; be root, or allow users to" \
+    die "cannot create a network namespace, see above; be root, or allow users to" \
       "have namespaces (sysctl kernel.unprivileged_userns_clone or" \
       "kernel.apparmor_restrict_unprivileged_userns), also inside of containers"
   link_prefix="$(printf %q "$top/test/icecc/Inputs/cluster.py") --report"
@@ -88,8 +88,8 @@ plugin_reapi() {
         "build/ configured with -DDTLTO_STATIC_WORKER=OFF?"
   done
   "$top/test/reapi/Inputs/server.py" --where >/dev/null ||
-    die "there is no buildbox-casd, which Debian has from sid on; as root, that of" \
-      "a chroot will do: scripts/in-debian sid apt-get install -y buildbox"
+    die "there is no buildbox-casd, which Debian has from sid on; as root, install it" \
+      "in a chroot: scripts/in-debian sid apt-get install -y buildbox"
   link_prefix="$(printf %q "$top/test/reapi/Inputs/server.py") --limit=3600 -- "
   echo "each link gets a server of its own"
 }

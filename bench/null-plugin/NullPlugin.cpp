@@ -89,7 +89,7 @@ private:
     std::string Bytes{std::istreambuf_iterator<char>(File), {}};
     if (Bytes.empty())
       throw Error(DTLTO_ERROR_CALLER,
-                  "can't read the file of object=FILE, or it is empty");
+                  "cannot read the file of object=FILE, or the file is empty");
     return {std::make_shared<const std::string>(std::move(Bytes))};
   }
 

@@ -67,7 +67,7 @@ public:
     if (All.Jobs.size() == NumGiven &&
         !(writeFile(Folder + "/objects", Objects) &&
           writeFile(Folder + "/jobs", writeRecording(All))))
-      log(DTLTO_LOG_ERROR, "can't write the recording to '" + Folder +
+      log(DTLTO_LOG_ERROR, "cannot write the recording to '" + Folder +
                                "': " + std::strerror(errno));
   }
 

@@ -98,7 +98,7 @@ bool dtlto::replay::parseRecording(std::string_view Text, uint64_t ObjectsSize,
                                    Recording &R, std::string &Error) {
   uint64_t Line = 0;
   auto Bad = [&] {
-    Error = "line " + std::to_string(Line) + " of 'jobs' can't be read";
+    Error = "line " + std::to_string(Line) + " of 'jobs' cannot be read";
     return false;
   };
   auto Header = [&](std::string_view Key, uint64_t &Value) {
@@ -195,7 +195,7 @@ bool dtlto::replay::writeFile(const std::string &Path, std::string_view Bytes) {
 bool OpenRecording::open(const std::string &Folder, std::string &Error) {
   std::string Text, Path = Folder + "/jobs";
   auto CantRead = [&] {
-    Error = "can't read '" + Path + "': " + std::strerror(errno);
+    Error = "cannot read '" + Path + "': " + std::strerror(errno);
     return false;
   };
   if (!readFile(Path, Text))
@@ -219,7 +219,7 @@ bool OpenRecording::open(const std::string &Folder, std::string &Error) {
   if (!Good)
     return CantRead();
   if (!parseRecording(Text, Size, R, Error)) {
-    Error = "the recording '" + Folder + "' is no good: " + Error;
+    Error = "the recording '" + Folder + "' is invalid: " + Error;
     return false;
   }
   for (size_t I = 0; I != R.Jobs.size(); ++I)

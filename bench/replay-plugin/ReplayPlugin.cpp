@@ -263,14 +263,14 @@ static int32_t refuse(dtlto_session *S, const dtlto_job *Job,
 static int32_t offer(dtlto_session *S, const dtlto_job *Job) {
   const RecordedJob *Recorded = S->Known.find(Job->name);
   if (!Recorded)
-    return refuse(S, Job, "isn't in the recording");
+    return refuse(S, Job, "is not in the recording");
   Cluster::Job J = {Job->id, {}, 0, Recorded->Size};
   J.Cpu = static_cast<Time>(double(Recorded->CpuNs) / S->S.Scale);
   for (uint32_t I = 0; I != Job->num_inputs; ++I) {
     const dtlto_input &In = *Job->inputs[I];
     if (In.role == DTLTO_ROLE_PRIMARY &&
         std::memcmp(In.digest, Recorded->Digest.data(), sizeof(Digest)) != 0)
-      return refuse(S, Job, "isn't what was recorded");
+      return refuse(S, Job, "is not the recorded one");
     Content C = contentOf(S, In);
     J.Inputs.push_back({C.Number, C.Bytes});
   }

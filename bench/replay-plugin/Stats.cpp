@@ -102,6 +102,6 @@ bool Stats::write(const Settings &S, const Recording &R, const Cluster &C,
   Add("bytes_a_second", S.Cluster.Rate * 1e9);
   if (S.Stats.empty() || writeFile(S.Stats, Text + "\n}\n"))
     return true;
-  Error = "can't write '" + S.Stats + "': " + std::strerror(errno);
+  Error = "cannot write '" + S.Stats + "': " + std::strerror(errno);
   return false;
 }

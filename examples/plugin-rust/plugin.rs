@@ -195,11 +195,12 @@ fn compile(
         };
         fs::create_dir_all(path.parent().unwrap())
             .and_then(|_| fs::write(&path, bytes))
-            .map_err(|e| infrastructure("can't write an input", e))?;
+            .map_err(|e| infrastructure("cannot write an input", e))?;
     }
     let args = unsafe { slice::from_raw_parts(job.args, job.num_args as usize) };
     let said = folder.join(".stderr");
-    let stderr = fs::File::create(&said).map_err(|e| infrastructure("can't write", e))?;
+    let stderr = fs::File::create(&said)
+        .map_err(|e| infrastructure("cannot create a file for the messages", e))?;
     let mut run = Command::new(clang)
         .args(args[1..].iter().map(|a| os(*a)))
         .current_dir(folder)
@@ -345,7 +346,7 @@ fn settings(params: &Params) -> Result<String, (i32, String)> {
     let words = String::from_utf8_lossy(&run.stdout).into_owned();
     match words.split_whitespace().any(|word| word == wanted) {
         true => Ok(clang),
-        false => Err((INFRASTRUCTURE, format!("'{}' isn't clang {}", clang, wanted))),
+        false => Err((INFRASTRUCTURE, format!("'{}' is not clang {}", clang, wanted))),
     }
 }
 

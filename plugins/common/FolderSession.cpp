@@ -48,7 +48,7 @@ void FolderSession::begin() {
     throw Error(DTLTO_ERROR_CALLER,
                 "there is no program " + quote(S.Program) + " to run" +
                     (!IsHere  ? ""
-                     : IsPath ? ": it isn't executable"
+                     : IsPath ? ": not executable"
                               : " in PATH; './" + S.Program +
                                     "' is the file in this folder"));
   }
@@ -251,13 +251,13 @@ std::string FolderSession::compilerProblem(std::chrono::seconds Limit,
     return "";
   std::string Why;
   if (Status == DTLTO_CANCELLED)
-    Why = "the compiler " + quote(S.Compiler) + " gives no answer";
+    Why = "the compiler " + quote(S.Compiler) + " did not answer";
   else if (Status != DTLTO_OK)
     Why = "the compiler " + quote(S.Compiler) +
-          " can't be run here: " + std::exchange(Line, "");
+          " cannot be run on this machine: " + std::exchange(Line, "");
   else
-    Why = "the compiler " + quote(S.Compiler) + " isn't of LLVM " +
-          LlvmVersion + ", as the linker is, but " + quote(Line);
+    Why = "the linker needs LLVM " + LlvmVersion + ", but the compiler " +
+          quote(S.Compiler) + " is " + quote(Line);
   return Why;
 }
 
@@ -285,7 +285,7 @@ void FolderSession::start(const std::vector<uint64_t> &Batch) {
       Jobs.at(Id).On = R;
       Watch->start(Id);
     }
-    log(DTLTO_LOG_DEBUG, quote(S.Program) + " has " +
+    log(DTLTO_LOG_DEBUG, quote(S.Program) + " runs " +
                              std::to_string(Batch.size()) + " jobs in " +
                              quote(Folder->path()));
     return int32_t(DTLTO_OK);
@@ -404,7 +404,7 @@ void FolderSession::runEnded(const ProgramRun &R) {
     else if (hasError(Said))
       Res = {{}, Said, "", HasFailed ? DTLTO_ERROR_COMPILER : DTLTO_OK};
     else if (How.empty())
-      Res.Message = Program + " has ended, and " + Why;
+      Res.Message = Program + " succeeded, but " + Why;
     else if (S.KeepsWords && !Said.empty())
       Res.Message =
           Text + ": " + Said.substr(0, Said.find('\n')).substr(0, MaxWords);

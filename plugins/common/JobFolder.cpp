@@ -104,16 +104,16 @@ static Descriptor openMarker(int Dir, const std::string &P, bool &IsEmpty) {
   if (errno == ENOENT)
     Names = names(Dir);
   if (!Names)
-    fail("can't use the folder ", P);
+    fail("cannot use the folder ", P);
   IsEmpty = Names->empty();
   if (!IsEmpty)
     throw Error(DTLTO_ERROR_CALLER,
                 "the folder " + quote(P) +
-                    " has files that are not dtlto's: name a new one "
+                    " has files that dtlto did not create: name another "
                     "with folder=PATH");
   Found.reset(::openat(Dir, Marker, Flags | O_CREAT, 0666));
   if (!Found.isOpen() && errno != ENOENT)
-    fail("can't use the folder ", P);
+    fail("cannot use the folder ", P);
   return Found;
 }
 
@@ -130,12 +130,12 @@ JobFolder::Claim JobFolder::claim(const std::string &P, bool MayBeKept) {
   while (true) {
     bool IsNew = ::mkdir(P.c_str(), 0777) == 0;
     if (!IsNew && errno != EEXIST)
-      fail("can't make the folder ", P);
+      fail("cannot create the folder ", P);
     Descriptor D(::open(P.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!D.isOpen() && errno == ENOENT)
       continue; // its owner has just removed it
     if (!D.isOpen())
-      fail("can't open the folder ", P);
+      fail("cannot open the folder ", P);
     bool IsEmpty;
     Descriptor L = openMarker(D.get(), P, IsEmpty);
     if (!L.isOpen())
@@ -143,10 +143,10 @@ JobFolder::Claim JobFolder::claim(const std::string &P, bool MayBeKept) {
     bool Busy = ::flock(L.get(), LOCK_EX | LOCK_NB) != 0;
     std::string Says;
     if (!readAll(L.get(), Says))
-      fail("can't read ", File);
+      fail("cannot read ", File);
     if (!Says.empty() && Says != IsKept && Says != IsOurs)
       throw Error(DTLTO_ERROR_CALLER,
-                  quote(P + "/" + Marker) + " is not dtlto's");
+                  quote(P + "/" + Marker) + " was not created by dtlto");
     if (Busy)
       return isOfRunningLink(L.get()) ? Claim::InUse : Claim::Ending;
     if (Says == IsKept && !MayBeKept)
@@ -161,7 +161,7 @@ JobFolder::Claim JobFolder::claim(const std::string &P, bool MayBeKept) {
     std::string_view Mark = Keep ? IsKept : IsOurs;
     if (::ftruncate(Lock.get(), 0) != 0 ||
         ::pwrite(Lock.get(), Mark.data(), Mark.size(), 0) < 0)
-      fail("can't write ", File);
+      fail("cannot write ", File);
     return Claim::Ours;
   }
 }
@@ -183,7 +183,7 @@ JobFolder::JobFolder(const std::string &Given, const std::string &Output,
   std::error_code Why;
   fs::path Absolute = fs::absolute(Base, Why);
   if (Why)
-    fail("can't find the working folder for ", Base, Why.value());
+    fail("cannot find the working folder for ", Base, Why.value());
   Base = Absolute;
   try {
     if (!Given.empty()) {
@@ -206,7 +206,7 @@ JobFolder::JobFolder(const std::string &Given, const std::string &Output,
     int Errno = 0;
     TheGuard = Guard::start(Keep ? "" : Path, Lock.get(), Errno);
     if (!TheGuard)
-      fail("can't start the guard of ", Path, Errno);
+      fail("cannot start the guard process of ", Path, Errno);
   } catch (...) {
     if (Lock.isOpen() && Found != Used)
       remove(Marker);
@@ -228,7 +228,7 @@ JobFolder::~JobFolder() {
 bool JobFolder::write(const std::string &Name, std::string_view Bytes) {
   if (!dtlto_run_is_clean_path(Name.c_str()))
     throw Error(DTLTO_ERROR_CALLER,
-                "a path that leaves the folder: " + quote(Name));
+                "the path leaves the folder: " + quote(Name));
   struct stat Info;
   std::string Old;
   if (::fstatat(fd(), Name.c_str(), &Info, AT_SYMLINK_NOFOLLOW) == 0) {
@@ -241,7 +241,7 @@ bool JobFolder::write(const std::string &Name, std::string_view Bytes) {
   if (!dtlto_run_write(fd(), Name.c_str(), {Bytes.data(), Bytes.size()})) {
     int Why = errno;
     remove(Name); // free the space of the partial file
-    fail("can't write ", Path + "/" + Name, Why);
+    fail("cannot write ", Path + "/" + Name, Why);
   }
   return true;
 }
@@ -279,7 +279,7 @@ bool JobFolder::readObject(const std::string &Name,
     Why = "the object " + quote(Name) + " is empty";
   else if (!Share.grow(Size))
     Why = "the object " + quote(Name) + " has " + std::to_string(Size) +
-          " bytes, and --thinlto-dist-memory has no room for it";
+          " bytes, more than --thinlto-dist-memory has left";
   else {
     Object.resize(Size);
     size_t Got = 0;
@@ -288,7 +288,7 @@ bool JobFolder::readObject(const std::string &Name,
       Got += N > 0 ? static_cast<size_t>(N) : 0;
     }
     if (Got != Size)
-      Why = "the object " + quote(Name) + " can't be read";
+      Why = "the object " + quote(Name) + " cannot be read";
   }
   return Why.empty();
 }

@@ -102,7 +102,7 @@ bool MessageLog::open(const std::string &File, bool Verbose,
   if (Why.empty())
     return true;
   end();
-  Error = "can't open the log file " + quote(File) + ": " + Why +
+  Error = "cannot open the log file " + quote(File) + ": " + Why +
           "; set or unset " + Variable;
   return false;
 }

@@ -27,7 +27,7 @@ std::string dtlto::connectionLost(int Errno) {
   if (!isMachineGone(Errno))
     return os::errorText(Errno);
   std::string Why =
-      "its machine, or the network to it, has not answered for " +
+      "the machine or the network to it has not answered for " +
       std::to_string(ceil<seconds>(TheNetworkLimits.Gone).count()) + " s";
   return Why;
 }

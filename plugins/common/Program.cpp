@@ -89,7 +89,7 @@ Program::Program(JobFolder &Folder, const std::vector<std::string> &Args,
     Why = P.start(S, &Folder.guard());
   if (Why)
     throw Error(DTLTO_ERROR_INFRASTRUCTURE,
-                "can't start " + quote(Args[0]) + ": " + std::strerror(Why));
+                "cannot start " + quote(Args[0]) + ": " + std::strerror(Why));
   (void)::send(In.get(), "go\n", 3, MSG_NOSIGNAL);
 }
 
@@ -123,7 +123,7 @@ bool Program::hasEnded() {
 }
 
 std::string Program::how() const {
-  return P.isLost() ? "ended, but how is lost" : P.how();
+  return P.isLost() ? "ended with an unknown status" : P.how();
 }
 
 void Program::end() {

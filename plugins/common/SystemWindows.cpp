@@ -70,7 +70,7 @@ static constexpr struct {
     {ENOBUFS, WSAENOBUFS, "No buffer space available"},
     {EMFILE, WSAEMFILE, "Too many open files"},
     {EACCES, WSAEACCES, "Permission denied"},
-    {ENOSYS, WSAEOPNOTSUPP, "not on Windows yet"},
+    {ENOSYS, WSAEOPNOTSUPP, "not supported on Windows yet"},
 };
 
 static int errnoOf(int Code) {
@@ -94,7 +94,7 @@ std::string os::lookUpErrorText(int Status) {
   case EAI_AGAIN:
     return "Temporary failure in name resolution";
   default:
-    return "error " + std::to_string(Status) + " of the system";
+    return "system error " + std::to_string(Status);
   }
 }
 

@@ -246,7 +246,7 @@ std::shared_ptr<const Request> Client::build(const sdk::Job &J,
   } catch (const sdk::Error &E) {
     Error = E.what();
   } catch (const std::bad_alloc &) {
-    Error = "this machine has no memory to compress what is sent";
+    Error = "this machine has too little memory to compress the job";
   }
   return nullptr;
 }
@@ -370,7 +370,7 @@ void Client::giveUpIfHopeless() {
   GaveUp = true;
   TheLog->error(
       (TheFarm.size() == 1
-           ? "the only host, " + TheFarm.host(0).Name + ", can't be used"
+           ? "the only host, " + TheFarm.host(0).Name + ", cannot be used"
            : "none of the " + std::to_string(TheFarm.size()) +
                  " hosts can be used") +
       "; --thinlto-dist-status shows why");

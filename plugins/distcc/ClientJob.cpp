@@ -190,8 +190,7 @@ void Client::tryAnother(Job &J, const std::string &Why, bool MayReturn) {
   J.On = nullptr;
   if (++J.NumTries >= MaxTries || !TheFarm.anyHope() || !mayGoOn(J))
     return finish(J, DTLTO_ERROR_INFRASTRUCTURE, J.LastError);
-  TheLog->debug("module '" + J.Name + "': " + J.LastError +
-                "; trying it again");
+  TheLog->debug("module '" + J.Name + "': " + J.LastError + "; retrying");
   queueAgain(J);
 }
 

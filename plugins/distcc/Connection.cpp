@@ -36,11 +36,11 @@ Connection::Connection(const HostSpec &Host,
   if (Fd >= 0)
     enter(Sending);
   else if (isOurLack(errno))
-    fail(Exhausted, "this machine can't start '" + S.SshCommand[0] +
+    fail(Exhausted, "this machine cannot start '" + S.SshCommand[0] +
                         "': " + os::errorText(errno));
   else
     fail(Unreachable,
-         "can't start '" + S.SshCommand[0] + "': " + os::errorText(errno));
+         "cannot start '" + S.SshCommand[0] + "': " + os::errorText(errno));
 }
 
 Connection::~Connection() {
@@ -91,13 +91,13 @@ void Connection::broken(const char *What, int Errno) {
                    Host.Kind == HostKind::Tcp;
   fail(isMachineGone(Errno) ? Lost : Dropped,
        std::string(What) + ": " + connectionLost(Errno) +
-           (MayBeFull ? ": is its disk, with its TMPDIR, full? its log says why"
+           (MayBeFull ? ": is the disk of its TMPDIR full? its log says why"
                       : ""));
 }
 
 std::string Connection::whyNotConnected(int Errno) const {
   std::string Port = std::to_string(Host.Port);
-  std::string Text = "can't connect: ";
+  std::string Text = "cannot connect: ";
   Text += Errno == ETIMEDOUT ? "no answer" : os::errorText(Errno);
   switch (Errno) {
   case ETIMEDOUT:
@@ -108,7 +108,7 @@ std::string Connection::whyNotConnected(int Errno) const {
   case ENETDOWN:
   case EADDRNOTAVAIL:
   case EAFNOSUPPORT:
-    Text += ": this machine has no way there: is its network, or its VPN, up?";
+    Text += ": this machine has no route to it: is its network or VPN up?";
     break;
   case EHOSTUNREACH:
     Text += ": is the machine on, and does a router or firewall refuse it?";
@@ -121,7 +121,7 @@ std::string Connection::whyNotConnected(int Errno) const {
     Text += ": a link-local address needs its interface, [fe80::1%eth0]";
     break;
   default:
-    Text += ": is distccd running there, on port " + Port + "?";
+    Text += ": is distccd running on port " + Port + "?";
   }
   return Text;
 }
@@ -143,7 +143,7 @@ void Connection::connect(Clock::time_point Now) {
     return broken("the connection broke", Why);
   if (isOurLack(Why))
     return fail(Exhausted,
-                "this machine can't open a connection: " + os::errorText(Why));
+                "this machine cannot open a connection: " + os::errorText(Why));
   Ignored = Why == ETIMEDOUT;
   fail(Unreachable, whyNotConnected(Why));
 }
@@ -178,7 +178,8 @@ void Connection::send() {
     if (N < 0) {
       if (errno == EAGAIN)
         return;
-      return broken("the connection broke before it had read all", errno);
+      return broken("the connection broke before the server had read the job",
+                    errno);
     }
     Turn += static_cast<size_t>(N);
     Sent += static_cast<uint64_t>(N);
@@ -206,7 +207,8 @@ void Connection::receive() {
     }
     if (N == 0) {
       if (State == Sending && !Parser.started())
-        return fail(Dropped, "it closed the connection before it had read all");
+        return fail(Dropped,
+                    "it closed the connection before it had read the job");
       if (!Parser.started())
         return fail(Dropped, "it closed the connection without an answer");
       if (!Parser.end())
@@ -221,11 +223,10 @@ void Connection::receive() {
     if (!Parser.commit(static_cast<size_t>(N)))
       return fail(Nonsense, Parser.error());
     if (Received > MaxReply)
-      return fail(Nonsense, "it answers with more than " +
+      return fail(Nonsense, "its answer has more than " +
                                 std::to_string(MaxReply) + " bytes");
     if (Share && !Share->grow(static_cast<uint64_t>(N)))
-      return fail(Nonsense, "its answer takes more memory than there is for "
-                            "results");
+      return fail(Nonsense, "its answer exceeds the memory for results");
     if (State == Waiting)
       enter(Receiving);
     if (State == Receiving) {
@@ -258,11 +259,11 @@ void Connection::giveUp(Clock::time_point Now) {
   if (State == Waiting)
     fail(Silent, "no answer for " + Seconds + " s");
   else if (Moving.stopped())
-    fail(Silent, (State == Sending ? "it took nothing of a job for "
-                                   : "it stopped in its answer for ") +
+    fail(Silent, (State == Sending ? "it read nothing of a job for "
+                                   : "its answer stalled for ") +
                      Seconds + " s");
   else
     fail(Silent, State == Sending
-                     ? "it took " + Moving.text() + " of a job"
-                     : "it sent " + Moving.text() + " of its answer");
+                     ? "it read only " + Moving.text() + " of a job"
+                     : "it sent only " + Moving.text() + " of its answer");
 }

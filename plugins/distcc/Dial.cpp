@@ -87,7 +87,7 @@ void dtlto::distcc::resolve(const std::string &Name, uint16_t Port,
     sdk::runDetached(Work);
   } catch (const std::system_error &E) {
     Resolved R;
-    R.Error = std::string("no thread to look it up: ") + E.what();
+    R.Error = std::string("no thread to look up the name: ") + E.what();
     R.IsOurLack = true;
     Box->post([Then, R] { Then(R); });
   }

@@ -147,8 +147,7 @@ void Farm::recordFailure(Host &H, const void *Module, Clock::time_point Began,
 
 void Farm::recordFull(Host &H, unsigned NumOpen) {
   H.MaxOpen = std::max(1u, NumOpen);
-  std::string Text = "it is there, but takes no more than " +
-                     std::to_string(H.MaxOpen) +
+  std::string Text = "it accepts no more than " + std::to_string(H.MaxOpen) +
                      " connections of this link; jobs wait for it (is its "
                      "limit in the host list too high?)";
   sayFull(H, Text);
@@ -165,10 +164,10 @@ void Farm::sayFull(Host &H, const std::string &Text) {
 void Farm::sayFailures() {
   for (auto &H : Hosts)
     if (unsigned N = H->NumFailed - H->NumSaid)
-      TheLog.note(H->Name + ": " + std::to_string(N) + " of " +
-                  std::to_string(H->NumFailed + H->NumDone) +
-                  " jobs failed there and were tried again; the last one: " +
-                  H->LastFailure);
+      TheLog.note(
+          H->Name + ": " + std::to_string(N) + " of " +
+          std::to_string(H->NumFailed + H->NumDone) +
+          " jobs failed and were retried; the last one: " + H->LastFailure);
 }
 
 void Farm::recordSuccess(Host &H, uint64_t Cost, Clock::duration Took) {
@@ -281,9 +280,9 @@ Farm::report(std::chrono::milliseconds Waited) const {
       if (H->State == Host::Resolving)
         R.Why = "its address was not found within " + Time;
       else if (H->Probe->state() != Connection::Connecting)
-        R.Why = "did not tell its compiler's version within " + Time;
+        R.Why = "did not report its compiler's version within " + Time;
       else if (H->LastSign >= H->AskedFirst)
-        R.Why = "it takes no more connections, since it is busy";
+        R.Why = "it accepts no more connections, since it is busy";
       else
         R.Why = H->Probe->whyNotConnected(ETIMEDOUT);
     } else {

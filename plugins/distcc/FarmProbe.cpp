@@ -50,8 +50,9 @@ void Farm::find(Host &H) {
 
 void Farm::probe(Host &H, Resolved R) {
   if (!R.Error.empty())
-    return R.IsOurLack ? lack(H, "this machine can't look it up: " + R.Error)
-                       : rest(H, "can't be found: " + R.Error);
+    return R.IsOurLack
+               ? lack(H, "this machine cannot look up the name: " + R.Error)
+               : rest(H, "cannot be found: " + R.Error);
   H.State = Host::Probing;
   H.Addresses = std::move(R.Addresses);
   H.Probe = std::make_unique<Connection>(H.Spec, H.Addresses, ProbeRequest, S,
@@ -82,8 +83,8 @@ void Farm::statsEnded(Host &H, Clock::time_point Now) {
     H.LastSign = Now;
   H.LoadHundredths = Stats->loadHundredths();
   if (unsigned Slots = Stats->slots(); Slots && !H.Spec.Limit) {
-    TheLog.debug(H.Name + ": runs " + std::to_string(Slots) +
-                 " jobs at the same time, its statistics port says");
+    TheLog.debug(H.Name + ": its statistics port reports " +
+                 std::to_string(Slots) + " jobs at a time");
     H.Slots = Slots;
   }
 }
@@ -113,7 +114,7 @@ void Farm::probeEnded(Host &H) {
                  P->failure() == Connection::Dropped;
   if (IsQuick && !OverSsh && !P->wasIgnored() && !S.OnlyStatus &&
       isOnlyHope(H) && !std::exchange(H.HadChance, true)) {
-    TheLog.debug(H.Name + ": " + P->error() + "; asking it again");
+    TheLog.debug(H.Name + ": " + P->error() + "; asking again");
     H.Stats.reset();
     H.State = Host::Resting;
     H.IsAskedSoon = true;
@@ -123,7 +124,7 @@ void Farm::probeEnded(Host &H) {
   if (P->wasIgnored() && !P->wasReset() && H.LastSign >= H.AskedAt &&
       Clock::now() < H.AskedFirst + S.IoTimeout) {
     std::string Text =
-        "it takes no more connections, since it is busy; waiting for it";
+        "it accepts no more connections, since it is busy; waiting for it";
     sayFull(H, Text);
     return find(H);
   }
@@ -140,13 +141,13 @@ void Farm::probeFailed(Host &H, const Connection &P) {
   case Connection::Dropped:
     if (OverSsh)
       return rest(H, Why + ": does 'ssh " + H.Name.substr(H.Spec.User.empty()) +
-                         " distccd --version' work without a question?");
+                         " distccd --version' work without a prompt?");
     // distccd (seen with 3.4) sends no message. It resets the connection of an
     // address that isn't allowed, and closes it for a compiler that isn't.
     if (P.wasReset())
       return rest(H, "it refused the connection: its distccd must --allow this "
                      "machine, and be able to write its TMPDIR and log; see "
-                     "that log");
+                     "the log");
     return rest(H, "it closed the connection when asked for " + S.Compiler +
                        (isWorker(S.Compiler)
                             ? ": its distccd needs that in /usr/bin and "
@@ -163,7 +164,7 @@ void Farm::probeFailed(Host &H, const Connection &P) {
   case Connection::Exhausted:
     return lack(H, Why);
   case Connection::Nonsense:
-    return leaveOut(H, "is no distccd: " + Why);
+    return leaveOut(H, "not a distccd: " + Why);
   }
 }
 

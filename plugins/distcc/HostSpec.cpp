@@ -143,7 +143,7 @@ void ItemParser::parse() {
         parsePort();
       HasPort = true;
     } else {
-      fail(quote(Rest) + " is left over");
+      fail("unexpected " + quote(Rest));
     }
   }
   if (MayBeLocal && Rest.empty() && !HasPort && Spec.Name == "localhost")
@@ -152,7 +152,7 @@ void ItemParser::parse() {
   while (accept(','))
     parseOption();
   if (!Rest.empty())
-    fail(quote(Rest) + " is left over");
+    fail("unexpected " + quote(Rest));
 }
 
 void ItemParser::parseUser() {
@@ -161,9 +161,9 @@ void ItemParser::parseUser() {
   Rest.remove_prefix(1);
   // ssh would treat it as an option.
   if (!Spec.User.empty() && Spec.User.front() == '-')
-    fail("a user's name doesn't begin with '-'");
+    fail("a user's name cannot begin with '-'");
   if (hasControl(Spec.User))
-    fail("a user's name has no control characters");
+    fail("a user's name cannot have control characters");
 }
 
 void ItemParser::parseAddress() {
@@ -174,11 +174,11 @@ void ItemParser::parseAddress() {
   size_t Percent = std::min(Spec.Name.find('%'), Spec.Name.size());
   if (!isIPv6(Spec.Name) || Spec.Name.find('\0') != std::string::npos ||
       Percent + 1 == Spec.Name.size())
-    fail(quote(Spec.Name) + " is no IPv6 address");
+    fail(quote(Spec.Name) + " is not an IPv6 address");
   std::string Wrong = wrongChar(std::string_view(Spec.Name).substr(
       std::min(Percent + 1, Spec.Name.size())));
   if (!Wrong.empty())
-    fail("an interface's name has no " + Wrong);
+    fail("an interface's name cannot have " + Wrong);
 }
 
 void ItemParser::parseName() {
@@ -192,14 +192,14 @@ void ItemParser::parseName() {
   if (Spec.Name.empty())
     fail("the name of the host is missing");
   if (Spec.Name.front() == '-')
-    fail("a host's name doesn't begin with '-'");
+    fail("a host's name cannot begin with '-'");
   std::string Wrong = wrongChar(Spec.Name);
   if (Wrong == "';'")
-    fail("a host's name has no ';' (hosts are separated by spaces)");
+    fail("a host's name cannot have ';' (hosts are separated by spaces)");
   if (!Wrong.empty())
-    fail("a host's name has no " + Wrong);
+    fail("a host's name cannot have " + Wrong);
   if (Spec.Name.size() > 255)
-    fail("a host's name has at most 255 characters");
+    fail("a host's name cannot have more than 255 characters");
 }
 
 void ItemParser::parsePort() {
@@ -214,7 +214,7 @@ void ItemParser::parseCommand() {
   if (Spec.Command.empty())
     fail("the path of distccd after ':' is missing");
   if (hasControl(Spec.Command))
-    fail("a path has no control characters");
+    fail("a path cannot have control characters");
 }
 
 void ItemParser::parseOption() {
@@ -307,19 +307,19 @@ void ListParser::addKeyword(std::string_view Item) {
 void ListParser::finish() {
   if (Slots)
     List.Remarks.push_back(
-        "--localslots means nothing here; "
+        "--localslots has no effect; "
         "--thinlto-dist-local-jobs=N limits the jobs that run "
         "on this machine");
   if (SlotsCpp)
-    List.Remarks.push_back("--localslots_cpp means nothing here, as nothing is "
+    List.Remarks.push_back("--localslots_cpp has no effect, as nothing is "
                            "preprocessed; --thinlto-jobs=N limits the linker's "
                            "own threads");
   if (Zeroconf)
     List.Notes.push_back(
-        "+zeroconf means nothing here, as hosts are not looked "
-        "for; name them in the list");
+        "+zeroconf has no effect, as the plugin does not search "
+        "for hosts; name them in the list");
   if (Zstd)
-    List.Notes.push_back("the option ',zstd' means nothing here; lzo is used");
+    List.Notes.push_back("the option ',zstd' has no effect; lzo is used");
   if (!Auth.empty()) {
     std::string Names;
     constexpr size_t MaxNames = 3;
@@ -329,7 +329,7 @@ void ListParser::finish() {
       Names += " and " + std::to_string(Auth.size() - MaxNames) + " more";
     List.Notes.push_back(
         "left out " + Names +
-        ": this plugin can't authenticate itself (the option ',auth'); reach "
+        ": this plugin cannot authenticate itself (the option ',auth'); reach "
         "such hosts over ssh: @host");
   }
 }

@@ -59,7 +59,7 @@ bool ReplyParser::commit(size_t Size) {
   Started = true;
   Have += Size;
   if (Current == End)
-    return fail("the reply goes on after its end: " + quoted(Token, Have));
+    return fail("the reply continues after its end: " + quoted(Token, Have));
   return Have != Need || (InBody ? next() : token());
 }
 

@@ -134,10 +134,10 @@ static std::vector<std::string> takeEmpty(std::vector<std::string> &Args) {
 static void checkArgs(const std::vector<std::string> &Args) {
   for (const std::string &Arg : Args) {
     if (Arg.empty())
-      refuse("an empty compiler argument can't be sent in a response file");
+      refuse("an empty compiler argument cannot be sent in a response file");
     if (Arg[0] == '@')
       refuse("the compiler argument '" + Arg +
-             "' can't be sent in a response file, since it "
+             "' cannot be sent in a response file, since it "
              "begins with '@'");
   }
 }

@@ -153,8 +153,8 @@ void Reader::readArgument(std::string_view Arg) {
                 "servers, e.g. compiler=" +
                 S.Compiler);
          if (hasControl(Value))
-           fail(quote(Arg) + ": a compiler's name has no line breaks or other "
-                             "control characters");
+           fail(quote(Arg) + ": a compiler's name cannot have line breaks or "
+                             "other control characters");
          S.Compiler = Value;
          return true;
        }},
@@ -248,7 +248,7 @@ void Reader::readHosts() {
     if (Code == 0)
       return useHosts(Text, File);
     if (Code != ENOENT && Code != ENOTDIR)
-      S.Notes.push_back("can't read the host list " + quote(File) + ": " +
+      S.Notes.push_back("cannot read the host list " + quote(File) + ": " +
                         os::errorText(Code));
     Names += (Names.empty() ? "" : ", ") + File;
   }

@@ -115,7 +115,7 @@ static bool unpackTexts(const Reply &R, Texts &T, std::string &Error) {
                     dtlto::sdk::Buffer &Out) {
     if (lzoDecompress(view(In), MaxText, Out, Error))
       return true;
-    Error = std::string("the reply's ") + What + " can't be read: " + Error;
+    Error = std::string("the reply's ") + What + " cannot be read: " + Error;
     return false;
   };
   return Unpack(R.Stderr, "standard error", T.Err) &&
@@ -185,8 +185,8 @@ static Verdict infrastructure(std::string Message, bool HostAtFault) {
 
 static Verdict distccFailed(int Code, string_view Stderr) {
   if (Code == 110)
-    return infrastructure("the compiler is allowed but not installed there: "
-                          "install it",
+    return infrastructure("the compiler is allowed but not installed: install "
+                          "it",
                           true);
   if (Code == 118)
     return infrastructure("distccd ended the job: it took longer than its "
@@ -204,12 +204,13 @@ static Verdict compilerFailed(uint32_t WaitStatus, string_view Stderr) {
         "Read-only file system", "no such file or directory: '"}) {
     string_view Line = findLine(Stderr, Part);
     if (!Line.empty())
-      return infrastructure(
-          "the compiler can't work there: " + clean(Line, MaxLine), true);
+      return infrastructure("the compiler cannot work on this host: " +
+                                clean(Line, MaxLine),
+                            true);
   }
   string_view Line = findLine(Stderr, "LLVM ERROR: out of memory");
   if (!Line.empty())
-    return infrastructure("the compiler ran out of memory there", false);
+    return infrastructure("the compiler ran out of memory", false);
 
   Verdict V;
   V.Status = DTLTO_ERROR_COMPILER;
@@ -218,7 +219,7 @@ static Verdict compilerFailed(uint32_t WaitStatus, string_view Stderr) {
     int Signal = signalOf(WaitStatus);
     V.Message = Signal ? "it crashed with signal " + std::to_string(Signal)
                        : "exit code " + std::to_string(WaitStatus >> 8 & 0xff) +
-                             ", without a word";
+                             ", without an error message";
   }
   return V;
 }
@@ -230,7 +231,7 @@ Verdict dtlto::distcc::judge(const Reply &R, uint64_t MaxSize) {
     return infrastructure(Error, true);
 
   if (R.WaitStatus > 0xffff || (R.WaitStatus & 0x7f) == 0x7f)
-    return infrastructure("the reply has a status that no process ends with, " +
+    return infrastructure("the reply has an invalid exit status, " +
                               std::to_string(R.WaitStatus),
                           true);
   if (int Signal = signalOf(R.WaitStatus); isKill(Signal))
@@ -247,19 +248,18 @@ Verdict dtlto::distcc::judge(const Reply &R, uint64_t MaxSize) {
     for (const char *Why : {"No such file or directory", "Permission denied",
                             "Input/output error", "Could not open"})
       HostAtFault |= Line.find(Why) != string_view::npos;
-    return infrastructure("the compiler could not read its inputs there: " +
+    return infrastructure("the compiler could not read its inputs: " +
                               clean(Line, MaxLine),
                           HostAtFault);
   }
   Verdict V;
   if (!lzoDecompress(view(R.Object), MaxSize, V.Object, Error))
     return infrastructure(
-        "the object can't be read: " + Error,
+        "the object cannot be read: " + Error,
         Error.compare(0, NoAddressSpace.size(), NoAddressSpace) != 0);
   if (V.Object.size() == 0 && importError(T.err()).empty())
     return infrastructure(
-        withFirstLine("the compiler made an empty object there", T.err()),
-        true);
+        withFirstLine("the compiler wrote an empty object", T.err()), true);
   V.Status = DTLTO_OK;
   V.Message = words(T.err());
   return V;
@@ -282,23 +282,22 @@ static std::string probeFailure(uint32_t WaitStatus, const Texts &T,
                                 const std::string &Compiler) {
   int Code = WaitStatus >> 8 & 0xff;
   if (WaitStatus == 110u << 8)
-    return Compiler + " is allowed but not installed there: install it" +
+    return Compiler + " is allowed but not installed: install it" +
            (Compiler.rfind("clang", 0) == 0
                 ? " (Debian: apt install " + Compiler + ")"
                 : "");
   if (int Signal = WaitStatus & 0x7f)
-    return withFirstLine(Compiler + " --version was killed there by signal " +
+    return withFirstLine(Compiler + " --version was killed by signal " +
                              std::to_string(Signal),
                          T.err());
   if (isDistccCode(Code))
     return withFirstLine(distccFailure(Code), T.err());
   // Without any output, distccd couldn't create the file for it.
   if (WaitStatus != 0)
-    return withFirstLine(Compiler + " --version failed there with exit code " +
-                             std::to_string(Code),
-                         T.err().empty() && T.out().empty()
-                             ? "is its disk, with its TMPDIR, full?"
-                             : T.err());
+    return withFirstLine(
+        Compiler + " --version failed with exit code " + std::to_string(Code),
+        T.err().empty() && T.out().empty() ? "is the disk of its TMPDIR full?"
+                                           : T.err());
   return {};
 }
 
@@ -320,18 +319,17 @@ std::string dtlto::distcc::judgeProbe(const Reply &R,
   string_view Before = IsWorker ? BeforeWorker : BeforeClang;
   size_t At = Line.find(Before);
   if (At == string_view::npos)
-    return Compiler + " there is no " +
-           (IsWorker ? "worker of dtlto" : "clang") + ": its --version says '" +
-           Said + "'";
+    return Compiler + " is not " + (IsWorker ? "dtlto's worker" : "clang") +
+           ": its --version says '" + Said + "'";
   // Compare the whole version: -rc1, git or a vendor's name mean other sources.
   string_view Version = Line.substr(At + Before.size());
   Version = Version.substr(0, Version.find(' '));
   if (Version != Want)
-    return Compiler + " there is version " + clean(Version, MaxLine) +
+    return Compiler + " is version " + clean(Version, MaxLine) +
            ", but this linker needs " + Want + ": install the same version";
   string_view Ours = "dtlto-codegen " DTLTO_VERSION ", ";
   if (IsWorker && Line.substr(0, Ours.size()) != Ours)
-    return Compiler + " there is '" + Said + "', but this linker has dtlto " +
+    return Compiler + " is '" + Said + "', but this linker has dtlto " +
            DTLTO_VERSION + ": install the same version";
   return {};
 }

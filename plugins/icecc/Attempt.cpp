@@ -110,7 +110,8 @@ sdk::Result Client::attempt(Job &J) {
   if (Answer->type == M_NO_CS)
     return buildHere(J, *A.Daemon, static_cast<NoCSMsg &>(*Answer).job_id);
   if (Answer->type != M_USE_CS) {
-    std::string Error = "the local iceccd answers something else than a node";
+    std::string Error =
+        "the local iceccd sent an unexpected answer instead of a node";
     throw Failure{Error, Retry::AtOnce};
   }
   auto &Grant = static_cast<UseCSMsg &>(*Answer);
@@ -148,8 +149,9 @@ void Client::ask(Attempt &A) {
   }
   if (!A.Daemon) {
     if (!A.J.Stop.raised())
-      cannotGoOn("the local iceccd can't be reached any more: " + Error);
-    throw Failure{"no local iceccd any more: " + Error, Retry::Never};
+      cannotGoOn("the local iceccd can no longer be reached: " + Error);
+    throw Failure{"the local iceccd can no longer be reached: " + Error,
+                  Retry::Never};
   }
 
   ::Environments Names;
@@ -163,7 +165,7 @@ void Client::ask(Attempt &A) {
                    CompileJob().targetPlatform(), 0, S.PreferredHost,
                    MinProtocol, Features, Nice);
   if (!A.Daemon->send(Request))
-    throw Failure{"the local iceccd takes no request", Retry::AtOnce};
+    throw Failure{"the local iceccd accepts no request", Retry::AtOnce};
   // Build the bundle while the scheduler works, so that no grant waits for it.
   if (A.Bundles.empty())
     try {
@@ -259,7 +261,7 @@ void Client::leaveBehind(Attempt &A) {
     return;
   Outcome Nothing;
   Nothing.Kind = Outcome::BatchFailed;
-  Nothing.Text = "the batch came to nothing";
+  Nothing.Text = "the batch failed";
   bringAll(A, forAll(A.Jobs.size(), Nothing));
 }
 
@@ -331,7 +333,7 @@ RemoteResult Client::runAt(Attempt &A, const UseCSMsg &Grant) {
   R.Ready = [&] { settle(A.J); };
   R.Blacklist = [&](const Environment &E) {
     TheLog->warning("node " + A.Node +
-                    " can't run the worker and is not used with it any more");
+                    " cannot run the worker and is no longer used with it");
     Blacklist(E);
   };
   return runRemotely(R, A.Address, std::move(A.ForNode), *Env, Environments,
@@ -411,8 +413,8 @@ sdk::Result Client::use(Job &J, Outcome O, const std::string &Node) {
 /// Compiles in the linker, as the scheduler or, without one, the daemon asks.
 sdk::Result Client::buildHere(Job &J, Channel &Daemon, uint32_t GrantId) {
   if (!Codegen) {
-    std::string Error =
-        "icecream has no node for it, and the linker compiles nothing here";
+    std::string Error = "icecream has no node for the job, and the linker "
+                        "compiles nothing locally";
     throw Failure{Error, Retry::AtOnce};
   }
   {
@@ -433,7 +435,8 @@ sdk::Result Client::buildHere(Job &J, Channel &Daemon, uint32_t GrantId) {
   Compile.setEnvironmentVersion("__client");
   Compile.setJobID(GrantId);
   Daemon.send(CompileFileMsg(&Compile));
-  TheLog->debug("module '" + J.Name + "': compiled here, as icecream wants");
+  TheLog->debug("module '" + J.Name +
+                "': compiled locally, as icecream requested");
   J.Offer.state(DTLTO_STATE_LOCAL);
   sdk::Result R = J.Offer.compileHere();
   Daemon.send(JobDoneMsg(static_cast<int>(GrantId), R.Status != DTLTO_OK,

@@ -76,8 +76,9 @@ static Wait waitFor(int Fd, short Events, Clock::time_point End,
 }
 
 NoRoom::NoRoom(int Errno)
-    : std::runtime_error(std::string("this machine can't open a connection: ") +
-                         std::strerror(Errno)) {}
+    : std::runtime_error(
+          std::string("this machine cannot open a connection: ") +
+          std::strerror(Errno)) {}
 
 Channel::Channel(Interrupt &I) : I(I) {}
 
@@ -122,7 +123,7 @@ std::unique_ptr<Channel> Channel::connectTo(int Socket, const void *Address,
         Code = errno;
     }
     if (Code != 0) {
-      Error = Name + ": can't connect: " + std::strerror(Code);
+      Error = Name + ": cannot connect: " + std::strerror(Code);
       return nullptr;
     }
   }
@@ -145,7 +146,7 @@ std::unique_ptr<Channel> Channel::connectTo(int Socket, const void *Address,
     if (Same == -1)
       I.remove(Socket);
     Result->Socket = -1;
-    Error = Name + ": no icecream daemon answers there";
+    Error = Name + ": no icecream daemon answers";
     return nullptr;
   }
   watchMachine(Socket); // after libicecc has set limits of its own
@@ -191,7 +192,7 @@ std::unique_ptr<Channel> Channel::connect(const std::string &Host,
   Address.sin_family = AF_INET;
   Address.sin_port = htons(Port);
   if (::inet_pton(AF_INET, Host.c_str(), &Address.sin_addr) != 1) {
-    Error = Name + ": no numeric IPv4 address";
+    Error = Name + ": not a numeric IPv4 address";
     return nullptr;
   }
   return connectTo(S.release(), &Address, sizeof(Address), Limit, Name, I,
@@ -244,7 +245,7 @@ std::unique_ptr<Msg> Channel::next(Clock::time_point End, std::string &Error) {
       TimedOut = true;
       Error = "no answer within the time limit";
       if (TooLate != End)
-        Error = "it sent " + Moving->text();
+        Error = "it sent only " + Moving->text();
       return nullptr;
     case Wait::Interrupted:
       Error = "cancelled";
@@ -273,7 +274,7 @@ std::unique_ptr<Msg> Channel::next(Clock::time_point End, std::string &Error) {
   }
   std::unique_ptr<Msg> M(mayRead(*C) ? C->get_msg(0, true) : nullptr);
   if (!M) {
-    Error = "it sent a message that can't be read";
+    Error = "it sent a message that cannot be read";
     return nullptr;
   }
   if (M->type == M_STATUS_TEXT) {
@@ -286,11 +287,11 @@ std::unique_ptr<Msg> Channel::next(Clock::time_point End, std::string &Error) {
 }
 
 std::string Channel::whySendFailed() {
-  std::string Why = std::string("can't send ") + MovingWhat;
+  std::string Why = std::string("cannot send ") + MovingWhat;
   if (MachineLost)
     Why = connectionLost(ETIMEDOUT);
   else if (TimedOut && Moving)
-    Why = "it took " + Moving->text() + " of " + MovingWhat;
+    Why = "it read only " + Moving->text() + " of " + MovingWhat;
   // By this time, everything that the other side says has arrived.
   bool HadTime = TimedOut || MachineLost;
   Clock::time_point End = Clock::now() + (HadTime ? 100ms : 2000ms);

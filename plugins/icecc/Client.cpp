@@ -197,9 +197,9 @@ void Client::stop() {
   Nodes.tell();
   // Explain a link that isn't faster because the farm has no node.
   if (!Nodes.isAnyDone() && NumBuiltHere)
-    TheLog->note("icecream wanted all " + std::to_string(NumBuiltHere) +
-                 " jobs that it was asked for to be compiled here; "
-                 "--thinlto-dist-status shows the nodes");
+    TheLog->note("icecream had all " + std::to_string(NumBuiltHere) +
+                 " requested jobs compiled locally; --thinlto-dist-status "
+                 "shows the nodes");
 }
 
 //===----------------------------------------------------------------------===//

@@ -103,7 +103,7 @@ std::unique_ptr<Channel> Cluster::findScheduler(std::string &Why) {
     auto Fail = [&](const std::string &Reason) {
       Why = "the icecream scheduler " + quote(Scheduler) +
             (SchedulerFrom.empty() ? "" : ", as " + SchedulerFrom + " says,") +
-            " cannot be asked: " + Reason;
+            " cannot be queried: " + Reason;
       return nullptr;
     };
     size_t Colon = Scheduler.rfind(':');
@@ -240,8 +240,9 @@ void Cluster::handle(const Msg &M) {
     N.WhyNot = "";
     if (Values["NoRemote"] == "true")
       // The scheduler does not report the reason.
-      N.WhyNot = "its iceccd takes no jobs of others: --no-remote, or it isn't "
-                 "root and has no CAP_SYS_CHROOT; see its log";
+      N.WhyNot =
+          "its iceccd takes no jobs of others: it runs with "
+          "--no-remote, or with neither root nor CAP_SYS_CHROOT; see its log";
     else if (N.Slots == 0)
       N.WhyNot = "its iceccd has no slots: it runs with -m 0";
     else if (std::find(Platforms.begin(), Platforms.end(),

@@ -47,7 +47,7 @@ static Descriptor openFile(const std::string &Path) {
 static Tarball readFile(const Descriptor &File, const std::string &Path,
                         const std::atomic<bool> *Stop, std::string &Error) {
   auto Fail = [&] {
-    Error = "can't read " + quote(Path) + ": " + std::strerror(errno);
+    Error = "cannot read " + quote(Path) + ": " + std::strerror(errno);
     return nullptr;
   };
   struct stat Stat;
@@ -155,7 +155,7 @@ public:
     Ok = Ok && archive_write_close(A) == ARCHIVE_OK;
     const char *Why = archive_error_string(A);
     if (!Ok)
-      Error = std::string("can't pack the worker: ") + (Why ? Why : "?");
+      Error = std::string("cannot pack the worker: ") + (Why ? Why : "?");
     return Ok;
   }
 
@@ -218,7 +218,7 @@ static std::string platformOf(const unsigned char *Bytes, size_t Size,
   Elf64_Ehdr Head;
   if (Size < sizeof(Head) || std::memcmp(Bytes, ELFMAG, SELFMAG) != 0 ||
       Bytes[EI_CLASS] != ELFCLASS64) {
-    Why = "is no 64-bit ELF program";
+    Why = "is not a 64-bit ELF program";
     return "";
   }
   std::memcpy(&Head, Bytes, sizeof(Head));
@@ -228,15 +228,15 @@ static std::string platformOf(const unsigned char *Bytes, size_t Size,
         P.ByteOrder == NativeOrder)
       Name = P.Name;
   if (!Name) {
-    Why = "is for a machine (" + std::to_string(Head.e_machine) +
-          ", ELF calls it) that no node is known to be";
+    Why = "is for an unknown machine (ELF machine number " +
+          std::to_string(Head.e_machine) + ")";
     return "";
   }
   for (unsigned I = 0; I != Head.e_phnum; ++I) {
     Elf64_Phdr Segment;
     uint64_t At = Head.e_phoff + uint64_t(I) * Head.e_phentsize;
     if (At > Size || Size - At < sizeof(Segment)) {
-      Why = "is a program that was cut off";
+      Why = "is truncated";
       return "";
     }
     std::memcpy(&Segment, Bytes + At, sizeof(Segment));
@@ -267,7 +267,7 @@ std::vector<Worker> dtlto::icecc::findWorkers(const std::string &File,
     if (Why.empty() && Expected && Platform != Expected)
       Why = "is for " + Platform;
     if (!Why.empty())
-      Error = "the worker " + quote(Name) + " can't be used: " + Why;
+      Error = "the worker " + quote(Name) + " cannot be used: " + Why;
     else if (Found.empty() || Platform != Found.front().Platform)
       Found.push_back({Name, Platform});
   };
@@ -346,7 +346,7 @@ Environment::ofWorker(const std::string &Worker, const std::string &CacheFolder,
   struct stat Stat;
   if (::stat(Worker.c_str(), &Stat) != 0) {
     Error =
-        "can't read the worker " + quote(Worker) + ": " + std::strerror(errno);
+        "cannot read the worker " + quote(Worker) + ": " + std::strerror(errno);
     return nullptr;
   }
   std::unique_ptr<Environment> E(new Environment);
@@ -405,7 +405,7 @@ std::unique_ptr<Environment> Environment::ofFile(const std::string &File,
     std::unique_ptr<Environment> E(new Environment);
     E->Opened = openFile(File);
     if (!E->Opened.isOpen()) {
-      Error = "can't read " + quote(File) + ": " + std::strerror(errno);
+      Error = "cannot read " + quote(File) + ": " + std::strerror(errno);
       return nullptr;
     }
     E->Head = readHead(E->Opened);
@@ -415,7 +415,7 @@ std::unique_ptr<Environment> Environment::ofFile(const std::string &File,
     E->Features = Kind.Features;
     return E;
   }
-  Error = quote(File) + " has none of the names that icecream unpacks: "
+  Error = quote(File) + " has none of the suffixes that icecream unpacks: "
                         ".tar.zst, .tar.xz, .tar.gz, .tar.bz2, .tgz, .tar";
   return nullptr;
 }

@@ -94,8 +94,8 @@ void NodeRecord::countUnreachable(const std::string &Address,
 void NodeRecord::tellUnreachable(const Unreached &U) const {
   TheLog.warning("node " + U.Node + " cannot be reached from this machine (" +
                  U.Why +
-                 "); a link leaves it out after two tries if there "
-                 "are other nodes");
+                 "); a link leaves out such a node after two tries if "
+                 "there are others");
 }
 
 bool NodeRecord::isWrong(const std::string &Node) const {

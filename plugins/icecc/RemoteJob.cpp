@@ -117,7 +117,7 @@ static bool sendEnvironment(const RemoteJob &J, Channel &To, Environment &Env,
     return false;
   if (Sent && (Bytes->size() < Head.size() ||
                std::memcmp(Bytes->data(), Head.data(), Head.size()) != 0)) {
-    Error = "the environment was damaged, and is another now";
+    Error = "the environment was damaged, and its contents have changed";
     return false;
   }
   if (!Sent ||
@@ -127,21 +127,21 @@ static bool sendEnvironment(const RemoteJob &J, Channel &To, Environment &Env,
       !To.send(VerifyEnvMsg(Env.platform(), Env.name()))) {
     Error = Clock::now() < End
                 ? To.whySendFailed()
-                : "it hasn't taken the environment within " +
+                : "it has not received the environment within " +
                       std::to_string(EnvironmentLimit.count()) + " s";
     return false;
   }
   std::unique_ptr<Msg> M = To.receive(Clock::now() + VerifyLimit, Error);
   if (!M) {
-    Error = "can't verify the environment: " + Error;
+    Error = "cannot verify the environment: " + Error;
     return false;
   }
   if (M->type != M_VERIFY_ENV_RESULT) {
-    Error = "answers something else than whether the environment works";
+    Error = "sent an unexpected answer when asked to verify the environment";
     return false;
   }
   if (!static_cast<VerifyEnvResultMsg &>(*M).ok) {
-    Error = "the worker doesn't run there";
+    Error = "the worker does not run on this node";
     J.Blacklist(Env);
     return false;
   }
@@ -190,7 +190,7 @@ static bool receiveBytes(Channel &From, dtlto::sdk::ResultMemory::Share &Share,
     if (M->type == M_END)
       return true;
     if (M->type != M_FILE_CHUNK) {
-      Failed = nodeFailed("sends something else than an object");
+      Failed = nodeFailed("sent an unexpected message instead of the object");
       return false;
     }
     auto &Chunk = static_cast<FileChunkMsg &>(*M);
@@ -201,8 +201,7 @@ static bool receiveBytes(Channel &From, dtlto::sdk::ResultMemory::Share &Share,
       return false;
     }
     if (!Share.grow(Chunk.len)) {
-      Failed = nodeFailed("its answer takes more memory than there is for "
-                          "results");
+      Failed = nodeFailed("its answer exceeds the memory for results");
       return false;
     }
     Bytes.append(reinterpret_cast<const char *>(Chunk.buffer), Chunk.len);
@@ -252,7 +251,7 @@ static RemoteResult receiveObjects(const RemoteJob &J, Channel &From,
   }
   std::vector<BatchEntry> Entries;
   if (!readBatchReply(Bytes, N, Entries))
-    return batchFailed(N, "what came back is no batch");
+    return batchFailed(N, "the result is not a batch");
   for (size_t I = 0; I != N; ++I) {
     R.Jobs.push_back(
         checkObject(J.Bundles[I], std::string(Entries[I].Frame), ""));
@@ -324,7 +323,8 @@ RemoteResult dtlto::icecc::receiveResult(const RemoteJob &J, Channel &Node) {
   if (!M)
     return forAll(N, nodeFailed(Error, Node));
   if (M->type != M_COMPILE_RESULT)
-    return forAll(N, nodeFailed("answers something else than a result"));
+    return forAll(N,
+                  nodeFailed("sent an unexpected message instead of a result"));
   auto &Result = static_cast<CompileResultMsg &>(*M);
   // In a batch, it is unknown which job failed, or has a warning.
   if (N != 1 && (Result.status != 0 || !Result.err.empty()))

@@ -194,7 +194,7 @@ bool dtlto::icecc::readSettings(const dtlto_session_params &Params,
   // who sets DTLTO_ICECC_VERSION, even to nothing, knows that.
   if (!Value("ICECC_VERSION").empty() && !Env("DTLTO_ICECC_VERSION"))
     S.Notes.push_back(
-        "$ICECC_VERSION is for compiles; links don't use it, but the worker "
+        "$ICECC_VERSION is for compiles; links do not use it, but the worker "
         "of this plugin, or $DTLTO_ICECC_VERSION");
   std::string Use = Value("ICECC");
   S.Off = strcasecmp(Use.c_str(), "no") == 0 ||

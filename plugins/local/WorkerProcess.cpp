@@ -72,7 +72,7 @@ int CodegenProcess::start(const std::string &Program, std::string &Problem) {
     return Why;
   if (int Why = Err.open(TheirErr))
     return Why;
-  Problem = "can't start '" + Program + "': ";
+  Problem = "cannot start '" + Program + "': ";
   Process::Setup S;
   // A name alone is a file in the current folder; PATH is not searched.
   bool IsPath = Program.find("/") != std::string::npos;
@@ -118,7 +118,7 @@ WorkerProcesses::WorkerProcesses(const dtlto_host &Host, std::string Path,
       Limit(Limit) {
   if (::access(Program.c_str(), X_OK) != 0)
     throw Error(DTLTO_ERROR_CALLER,
-                "can't run '" + Program + "': " + std::strerror(errno) +
+                "cannot run '" + Program + "': " + std::strerror(errno) +
                     "; name dtlto-codegen with worker=PATH");
   require<dtlto_bundle>(Host, DTLTO_EXT_BUNDLE);
 }
@@ -172,8 +172,9 @@ Result WorkerProcesses::run(const Job &J) const {
   }
   if (W->P.status() != 0)
     return Fail(DTLTO_ERROR_COMPILER,
-                R.Message.empty() ? "the code generator failed without a word"
-                                  : R.Message);
+                R.Message.empty()
+                    ? "the code generator failed without an error message"
+                    : R.Message);
   if (std::string Why = J.problem(W->Object); !Why.empty())
     return Fail(DTLTO_ERROR_INFRASTRUCTURE, "'" + Program + "': " + Why);
   R.Object = std::move(W->Object);

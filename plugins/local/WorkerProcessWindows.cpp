@@ -12,8 +12,8 @@ using namespace dtlto::sdk;
 WorkerProcesses::WorkerProcesses(const dtlto_host &, std::string,
                                  std::chrono::seconds Limit)
     : Limit(Limit) {
-  throw Error(DTLTO_ERROR_CALLER,
-              "mode=process needs dtlto-codegen, which isn't on Windows yet");
+  throw Error(DTLTO_ERROR_CALLER, "mode=process needs dtlto-codegen, which is "
+                                  "not available on Windows yet");
 }
 
 Result WorkerProcesses::run(const Job &) const { return {}; }

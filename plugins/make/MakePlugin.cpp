@@ -196,11 +196,11 @@ MakeSession::describe(JobFolder &Folder,
     for (const std::string &N : Names)
       if (!make::canBeName(N))
         throw Error(DTLTO_ERROR_CALLER,
-                    "no makefile can name the file " + quote(N));
+                    "a makefile cannot name the file " + quote(N));
     for (const std::string &A : Args)
       if (!make::canBeWord(A))
         throw Error(DTLTO_ERROR_CALLER,
-                    "no makefile can have the argument " + quote(A));
+                    "a makefile cannot have the argument " + quote(A));
     // The index first, as it is what the rule is for.
     std::vector<std::string> Needs = {J->Inputs[1], J->Inputs[0]};
     Needs.insert(Needs.end(), J->Inputs.begin() + 2, J->Inputs.end());

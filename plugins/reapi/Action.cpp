@@ -38,7 +38,7 @@ int WorkerFile::open(const std::string &Path, std::string &Error) {
     Error = std::strerror(Why = errno);
   } else if (!S_ISREG(St.st_mode) || !(St.st_mode & S_IXUSR)) {
     Why = ENOEXEC;
-    Error = "it is no program";
+    Error = "not an executable file";
   } else {
     void *Bytes =
         ::mmap(nullptr, size_t(St.st_size), PROT_READ, MAP_PRIVATE, Fd, 0);

@@ -52,9 +52,9 @@ Fault Cas::read(Stop &Stopping, const BlobName &Name,
                 sdk::ResultMemory::Share &Share, std::string &Bytes) {
   Bytes.clear();
   if (!isHash(Name.Hash))
-    return failed("its digest is none");
+    return failed("its digest is invalid");
   if (!Share.grow(Name.Size))
-    return failed("it takes more memory than there is for results");
+    return failed("it exceeds the memory for results");
   if (Name.Size == 0)
     return {};
   bool IsSmall = Name.Size <= Can.MaxBatch;
@@ -69,8 +69,8 @@ Fault Cas::read(Stop &Stopping, const BlobName &Name,
     return F;
   if (nameBlob(Can.Digest, Bytes) != Name) {
     Bytes.clear();
-    return failed("what came for the digest " + Name.path() +
-                  " is something else");
+    return failed("the contents received for the digest " + Name.path() +
+                  " do not match it");
   }
   return F;
 }
@@ -97,8 +97,8 @@ Fault Cas::readSmall(Stop &Stopping, const BlobName &Name, std::string &Bytes) {
   if (F)
     return F;
   if (Response.responses_size() != 1)
-    return failed("the server's answer has not the one blob that was asked "
-                  "for");
+    return failed(
+        "the server's answer does not have exactly the requested blob");
   auto &One = *Response.mutable_responses(0);
   S.Sum.BytesDown += One.data().size();
   if (One.compressor() == re::Compressor::IDENTITY) {
@@ -109,7 +109,7 @@ Fault Cas::readSmall(Stop &Stopping, const BlobName &Name, std::string &Bytes) {
   if (One.compressor() != re::Compressor::ZSTD ||
       !Unpack.add(One.data(), Bytes))
     return failed("the blob " + Name.path() +
-                  " is packed in a way that nobody asked for, or damaged");
+                  " is damaged, or compressed in a way that was not requested");
   return F;
 }
 

@@ -59,8 +59,8 @@ Fault Cas::sendBatch(Stop &Stopping, const std::vector<const Blob *> &Blobs) {
     S.Sum.BytesUp += Size;
     // Each blob has its own status.
     Names Good;
-    Fault Bad = Fault(Fault::Failed,
-                      "the server's answer has not all blobs that were sent");
+    Fault Bad =
+        Fault(Fault::Failed, "the server's answer lacks blobs that were sent");
     for (const auto &R : Response.responses()) {
       if (Fault Own = faultOf(R.status())) {
         Bad = Own;
@@ -159,7 +159,7 @@ Fault Cas::sendStream(Uploader &U, const Blob &B) {
       return {};
     }
     if (!F)
-      F = Fault(Fault::Later, "the server took only a part of a blob");
+      F = Fault(Fault::Later, "the server received only a part of a blob");
     if (!S.mayRetry(F, Try) || !S.pause(U.Stopping, F, Try))
       return F;
     From = 0;

@@ -84,13 +84,13 @@ Client::Client(const dtlto_host &Host, const dtlto_session_params &Params,
   std::string Error;
   int Why = S.sendsWorker() ? Worker.open(S.WorkerFile, Error) : 0;
   if (Why == EMFILE || Why == ENFILE || Why == ENOMEM)
-    throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, "can't open the worker " +
+    throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, "cannot open the worker " +
                                                      quote(S.WorkerFile) +
                                                      ": " + Error);
   if (Why != 0)
     throw sdk::Error(DTLTO_ERROR_CALLER,
                      "the worker " + quote(S.WorkerFile) +
-                         " can't be used: " + Error +
+                         " cannot be used: " + Error +
                          "; name dtlto-codegen-static with "
                          "--thinlto-dist-plugin-arg=worker=PATH or "
                          "DTLTO_WORKER");
@@ -99,7 +99,7 @@ Client::Client(const dtlto_host &Host, const dtlto_session_params &Params,
 void Client::begin() {
   TheServer.WhenUnavailable = [this](const Fault &F) {
     log(DTLTO_LOG_DEBUG, "server " + (F.By ? *F.By : S.Server).name() + ": " +
-                             F.Text + "; trying again");
+                             F.Text + "; retrying");
   };
   ThreadSession::begin();
   if (OnlyStatus)
@@ -157,8 +157,8 @@ void Client::prepare() {
                   TheServer.explain(F));
   if (!Can.Executes && !S.CacheOnly)
     return giveUp("server " + S.Server.name() +
-                  " executes nothing, as it says; with results=only what is "
-                  "in its action cache is used");
+                  " reports that it executes nothing; with results=only, "
+                  "the link uses its action cache");
   log(DTLTO_LOG_DEBUG, "server " + S.Server.name() + ": " + Can.Text);
   for (const Endpoint *E : {&S.Server, &S.Cas, &S.Cache})
     if (!E->Tls && !E->isLocal() &&
@@ -325,7 +325,7 @@ Client::status(std::chrono::milliseconds Limit) {
   W.Name = S.Server.name();
   W.State = F ? DTLTO_WORKER_OUT : DTLTO_WORKER_UP;
   if (F) {
-    W.Why = Late ? "it hasn't answered" : TheServer.explain(F);
+    W.Why = Late ? "it has not answered" : TheServer.explain(F);
   } else if (!Found.Executes && !S.CacheOnly) {
     W.State = DTLTO_WORKER_OUT;
     W.Why = "it executes nothing";
@@ -352,7 +352,7 @@ void Client::probe(const Abilities &Found, Stop &Ending, sdk::Worker &W) {
     W.Why = Why;
   };
   if (Fault F = Blobs.upload(Ending, A.Blobs); F && !Ending.raised())
-    return Out("it takes no contents: " + F.Text);
+    return Out("it accepts no uploads: " + F.Text);
   ExecuteOptions O;
   O.Action = A.Name;
   O.SkipCache = true;
@@ -378,7 +378,7 @@ void Client::probe(const Abilities &Found, Stop &Ending, sdk::Worker &W) {
     return;
   const std::string &Said = Result.Result.stdout_raw();
   if (Result.Result.exit_code() != 0)
-    Out("its workers can't run " + quote(S.Worker));
+    Out("its workers cannot run " + quote(S.Worker));
   else if (!Said.empty() &&
            !dtlto_run_is_version(Said.c_str(), LlvmVersion.c_str()))
     Out(quote(S.Worker) + " says " +
@@ -415,12 +415,12 @@ void Client::stop() {
           std::to_string(T.Executed) + " executed on " +
           std::to_string(Record.numWorkers()) + " workers; " +
           std::to_string(T.BlobsUp) + " blobs up (" + megabytes(T.BytesUp) +
-          "), " + std::to_string(T.BlobsThere) + " were there, " +
+          "), " + std::to_string(T.BlobsThere) + " already stored, " +
           megabytes(T.BytesDown) + " down; by the server's clock " +
           milliseconds(T.Queued) + " queued, " + milliseconds(T.Ran) +
           " run, " + milliseconds(T.Fetched) + " fetching inputs, " +
           milliseconds(T.Stored) + " storing outputs; " +
-          std::to_string(T.Retried) + " calls again");
+          std::to_string(T.Retried) + " calls retried");
 }
 
 void Client::tellNumbers() {

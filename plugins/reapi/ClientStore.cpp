@@ -78,7 +78,7 @@ void Client::repairCache() {
       "action cache " + S.Cache.name() + ": could not replace " +
           std::to_string(All.size() - NumGood) + " of " + Of +
           (Last ? " (" + Last.Text + ")" : "") +
-          "; link with results=off, or have them removed there");
+          "; link with results=off, or have them removed from the server");
 }
 
 //===----------------------------------------------------------------------===//
@@ -134,7 +134,7 @@ dtlto::sdk::Buffer Client::storeGet(const uint8_t *Key, uint64_t MaxBytes,
                        Bytes);
     // Only this blob is missing or damaged.
     if (F.What == Fault::Failed || F.What == Fault::Missing) {
-      log(DTLTO_LOG_DEBUG, "the store has lost something: " + F.Text);
+      log(DTLTO_LOG_DEBUG, "the store has lost a blob: " + F.Text);
       Bytes.clear();
       return {};
     }

@@ -50,9 +50,9 @@ static constexpr int SliceMs = 20;
 std::string TokenFile::read(const std::string &Name) {
   std::string Token = readSettingsFile(Name, "token-file", MaxToken);
   Token.erase(Token.find_last_not_of(" \t\r\n") + 1);
-  const char *Flaw = hasControl(Token) ? " holds more than one line"
+  const char *Flaw = hasControl(Token) ? " has more than one line"
                      : !isHeaderValue(Token)
-                         ? " has other characters than ASCII's printable ones"
+                         ? " has characters other than printable ASCII"
                          : nullptr;
   if (Flaw)
     throw sdk::Error(DTLTO_ERROR_CALLER, "token-file=: " + quote(Name) + Flaw);
@@ -96,18 +96,18 @@ static std::string addHeaders(Credentials &C, const std::string &Key,
                               const Value &Values) {
   std::string Name = lowerCase(Key);
   if (!isHeaderName(Name))
-    return "one of its headers has no good name";
+    return "one of its headers has an invalid name";
   if (isBinaryHeader(Name))
     return "its header " + quote(Name) +
-           " has binary values, which can't be set";
+           " has binary values, which cannot be set";
   if (!Values.has_list_value())
-    return "its header " + quote(Name) + " is no list";
+    return "its header " + quote(Name) + " is not a list";
   for (const Value &V : Values.list_value().values()) {
     if (V.kind_case() != Value::kStringValue)
-      return "its header " + quote(Name) + " is no list of texts";
+      return "its header " + quote(Name) + " is not a list of strings";
     if (!isHeaderValue(V.string_value()))
       return "its header " + quote(Name) +
-             " has other characters than ASCII's printable ones";
+             " has characters other than printable ASCII";
     C.Headers.emplace_back(Name, V.string_value());
   }
   return "";
@@ -118,14 +118,14 @@ static std::string read(std::string_view Text, Credentials &C) {
   google::protobuf::Struct All;
   // The parser treats an empty text as an empty object.
   if (Text.find_first_not_of(" \t\r\n") == Text.npos)
-    return "it has written nothing";
+    return "it wrote nothing";
   if (!google::protobuf::util::JsonStringToMessage({Text.data(), Text.size()},
                                                    &All)
            .ok())
-    return "what it has written is no JSON object";
+    return "its output is not a JSON object";
   if (auto It = All.fields().find("headers"); It != All.fields().end()) {
     if (!It->second.has_struct_value())
-      return "its 'headers' are no object";
+      return "its 'headers' is not an object";
     for (const auto &[Key, Values] : It->second.struct_value().fields())
       if (std::string Why = addHeaders(C, Key, Values); !Why.empty())
         return Why;
@@ -133,14 +133,14 @@ static std::string read(std::string_view Text, Credentials &C) {
     for (const auto &[Name, Text] : C.Headers)
       Size += Name.size() + Text.size();
     if (C.Headers.size() > MaxHeaders || Size > MaxHeaderBytes)
-      return "its headers are longer than a server takes";
+      return "its headers are longer than a server accepts";
   }
   if (auto It = All.fields().find("expires"); It != All.fields().end()) {
     google::protobuf::Timestamp T;
     if (It->second.kind_case() != Value::kStringValue ||
         !google::protobuf::util::TimeUtil::FromString(It->second.string_value(),
                                                       &T))
-      return "its 'expires' is no time as in 2030-01-31T12:00:00Z";
+      return "its 'expires' is not a time such as 2030-01-31T12:00:00Z";
     // The clock counts nanoseconds in 64 bits. Clamp later times, which mean no
     // expiry, and earlier ones, which have passed.
     constexpr int64_t Latest = int64_t(1) << 33;
@@ -238,12 +238,12 @@ static Fault runHelper(Stop &Stopping, const std::string &Program,
     Request += (Ch == '"' || Ch == '\\' ? "\\" : "") + std::string(1, Ch);
   Helper H;
   if (int Why = H.start(Program, Request + "\"}\n"))
-    return Refused(std::string("can't be started: ") + std::strerror(Why));
+    return Refused(std::string("cannot be started: ") + std::strerror(Why));
   for (H.listen(); !H.P.hasEnded(); H.listen()) {
     if (Stopping.raised())
       return Fault::cancelled();
     if (SteadyClock::now() >= End)
-      return Refused("hasn't answered for " + Uri + " within " +
+      return Refused("has not answered for " + Uri + " within " +
                      std::to_string(Limit.count() / 1000) + " seconds");
   }
   // All output of the helper has arrived. Processes that it left running may
@@ -254,11 +254,10 @@ static Fault runHelper(Stop &Stopping, const std::string &Program,
   if (std::string How = H.P.how(); !How.empty())
     return Refused(How + " for " + Uri + (Said.empty() ? "" : ": " + Said));
   if (H.Answer.size() > MaxAnswer)
-    return Refused("has written more than " + std::to_string(MaxAnswer) +
-                   " bytes");
+    return Refused("wrote more than " + std::to_string(MaxAnswer) + " bytes");
   std::string Error;
   if (!readCredentials(H.Answer, C, Error))
-    return Refused("was of no use for " + Uri + ": " + Error);
+    return Refused("gave an invalid answer for " + Uri + ": " + Error);
   return {};
 }
 

@@ -80,8 +80,8 @@ dtlto::sdk::Result JobRun::runReady() {
   if (C.S.CacheOnly)
     throw sdk::Error(
         DTLTO_ERROR_INFRASTRUCTURE,
-        SkipsCache ? "what the action cache has is wrong, and results=only"
-                   : "the action cache has no result, and results=only");
+        SkipsCache ? "the result in the action cache is wrong (results=only)"
+                   : "the action cache has no result (results=only)");
   return execute(A);
 }
 
@@ -127,7 +127,7 @@ std::optional<dtlto::sdk::Result> JobRun::fromCache(const Action &A) {
       throw;
     C.log(C.ToldWrong.exchange(true) ? DTLTO_LOG_DEBUG : DTLTO_LOG_WARNING,
           Cache + ": the result for '" + std::string(Offer.name()) +
-              "' is no good: " + E.what() + "; it is made again");
+              "' is invalid: " + E.what() + "; executing the action again");
   }
   SkipsCache |= R != nullptr;
   ++C.TheServer.Sum.Misses;
@@ -138,7 +138,7 @@ void JobRun::uploadAll(const Action &A) {
   auto Sending = [&] { Offer.state(DTLTO_STATE_SENDING); };
   Sending();
   if (Fault F = C.Contents->upload(Cancelled, A.Blobs, Sending))
-    fail(F, "can't send to " + C.S.Cas.name());
+    fail(F, "cannot send to " + C.S.Cas.name());
 }
 
 //===----------------------------------------------------------------------===//
@@ -156,9 +156,9 @@ std::string JobRun::askCompiler() {
   if (Out.Failed) {
     // The next job would get the same answer.
     if (Out.Failed.FromServer && !Cancelled.raised())
-      C.giveUp("server " + C.S.Server.name() + ": its workers can't run " +
+      C.giveUp("server " + C.S.Server.name() + ": its workers cannot run " +
                quote(C.S.Worker + " --version") + ": " + Out.Failed.Text);
-    fail(Out.Failed, "can't execute on " + C.S.Server.name());
+    fail(Out.Failed, "cannot execute on " + C.S.Server.name());
   }
   if (Out.Result.exit_code() != 0)
     return standardError(Out.Result);
@@ -174,7 +174,7 @@ void JobRun::proveCompiler() {
     if (dtlto_run_is_version(Said.c_str(), C.LlvmVersion.c_str()))
       return;
     C.giveUp("server " + C.S.Server.name() + ": the workers' " +
-             quote(C.S.Worker) + " has to be a clang of exactly version " +
+             quote(C.S.Worker) + " must be clang of exactly version " +
              C.LlvmVersion + ", but says " +
              quote(sdk::oneLine(firstLine(Said).substr(0, 200))));
     throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, "another compiler");
@@ -199,7 +199,7 @@ dtlto::sdk::Result JobRun::execute(const Action &A) {
   O.SkipCache = C.S.Use == Results::Off || SkipsCache || IsSecond;
   Outcome Out = tryToExecute(A, O);
   if (Out.Failed)
-    fail(Out.Failed, "can't execute on " + C.S.Server.name());
+    fail(Out.Failed, "cannot execute on " + C.S.Server.name());
   const re::ExecutedActionMetadata &M = Out.Result.execution_metadata();
   // Servers may also answer from their action cache.
   if (Out.WasCached) {
@@ -287,7 +287,7 @@ Outcome JobRun::tryToExecute(const Action &A, ExecuteOptions &O) {
 
 void JobRun::prepareRetry(const Action &A, const Fault &F, unsigned Try) {
   C.log(DTLTO_LOG_DEBUG,
-        "module '" + std::string(Offer.name()) + "': " + F.Text + "; again");
+        "module '" + std::string(Offer.name()) + "': " + F.Text + "; retrying");
   // Pause first: an operation may fail at once.
   if (F.What == Fault::Later && !C.TheServer.pause(Cancelled, F, Try - 1))
     stopped();
@@ -310,7 +310,7 @@ void JobRun::onRefusal(const Fault &F, unsigned InRow) {
   bool GivesUp = InRow >= Limit && IsIdle;
   if (C.Record.refused(F.Text, !GivesUp && InRow >= RefusalsAreNews && IsIdle))
     C.log(DTLTO_LOG_WARNING, "server " + C.S.Server.name() + ": " + F.Text +
-                                 "; jobs wait until it takes them");
+                                 "; jobs wait until it accepts them");
   if (GivesUp)
     C.refused(F);
 }
@@ -378,22 +378,22 @@ std::string JobRun::object(const Action &A, re::ActionResult &R,
   if (!File)
     throw wrong(By, "the action has no output file '" + A.Output + "'");
   if (File->digest().size_bytes() < 0)
-    throw wrong(By, "the object's digest is none");
+    throw wrong(By, "the object's digest is invalid");
   std::string Object;
   BlobName Name{File->digest().hash(), uint64_t(File->digest().size_bytes())};
   if (!File->contents().empty()) {
     Object = std::move(*File->mutable_contents());
     C.TheServer.Sum.BytesDown += Object.size();
     if (!Share.grow(Object.size()))
-      throw wrong(By, "the object takes more memory than there is for results");
+      throw wrong(By, "the object exceeds the memory for results");
     if (nameBlob(C.Can.Digest, Object) != Name)
-      throw wrong(By, "the object isn't the one that its digest names");
+      throw wrong(By, "the object does not match its digest");
   } else if (Fault F = C.Contents->read(Cancelled, Name, Share, Object)) {
     // These are failures of the store, not of the worker.
     if (F.What == Fault::Later || F.What == Fault::Busy ||
         F.What == Fault::Refused || Cancelled.raised())
-      fail(F, "can't get the object from " + C.S.Cas.name());
-    throw wrong(By, "can't get the object: " + F.Text);
+      fail(F, "cannot fetch the object from " + C.S.Cas.name());
+    throw wrong(By, "cannot fetch the object: " + F.Text);
   }
   return Object;
 }
@@ -414,7 +414,7 @@ dtlto::sdk::Result JobRun::conclude(const Action &A, re::ActionResult &R,
     throw wrong(By, Why);
   }
   if (std::string_view Line = unreadInput(Stderr); IsClang && !Line.empty())
-    throw wrong(By, "the compiler could not read its inputs there: " +
+    throw wrong(By, "the compiler could not read its inputs: " +
                         sdk::oneLine(std::string(Line.substr(0, 500))));
   sdk::ResultMemory::Share Share(C.Results);
   std::string Object = object(A, R, By, Share);

@@ -71,7 +71,7 @@ static std::string kindOf(const std::string &Text, bool WantsKey) {
     return "it is a private key";
   if (WantsKey && Text.find("-----BEGIN CERTIFICATE") != Text.npos)
     return "it is a certificate";
-  return "it is something else, or damaged";
+  return "it has another format, or is damaged";
 }
 
 PemFiles dtlto::reapi::readPemFiles(const Settings &S) {

@@ -229,7 +229,7 @@ std::string Server::watch() {
              (IsReady
                   ? ", though it is connected; is it overloaded, or does it "
                     "hang?"
-                  : "; is it up, and the network to it?");
+                  : "; are the server and the network to it up?");
   }
   return "";
 }
@@ -416,8 +416,8 @@ Fault Server::ask(Stop &Stopping, Abilities &Can) {
   if (!Sha256 && !Blake3) {
     F.What = Fault::Refused;
     F.Text = S.Digest.empty()
-                 ? "it takes neither SHA-256 nor BLAKE3 digests"
-                 : "it doesn't take digests by " +
+                 ? "it accepts neither SHA-256 nor BLAKE3 digests"
+                 : "it does not accept digests by " +
                        std::string(S.Digest == "blake3" ? "BLAKE3" : "SHA-256");
     return F;
   }

@@ -117,7 +117,7 @@ std::string ServerRecord::whyWaiting() {
   ToldWaiting = true;
   return std::to_string(NumQueued) +
          (NumQueued == 1 ? " job is" : " jobs are") +
-         " in its queue, and none has begun for " +
+         " in its queue, and none has started for " +
          std::to_string(WaitingIsNews.count()) + " s";
 }
 
@@ -129,8 +129,8 @@ std::string ServerRecord::whyNothing() const {
     return "refused all jobs: " + LastRefusal;
   if (MostQueued)
     return "had " + std::to_string(MostQueued) +
-           (MostQueued == 1 ? " job in its queue, and began none"
-                            : " jobs in its queue, and began none");
+           (MostQueued == 1 ? " job in its queue, and started none"
+                            : " jobs in its queue, and started none");
   return "";
 }
 

@@ -37,8 +37,8 @@ static std::string readFile(const std::string &Name, const char *Setting,
                                         std::to_string(Limit) + " bytes");
   bool IsFile = Why != EISDIR && Why != EINVAL;
   throw Error(DTLTO_ERROR_CALLER,
-              Place + "can't read " + quote(Name) + ": " +
-                  (IsFile ? std::strerror(Why) : "it is no file"));
+              Place + "cannot read " + quote(Name) + ": " +
+                  (IsFile ? std::strerror(Why) : "not a regular file"));
 }
 
 std::string dtlto::reapi::readSettingsFile(const std::string &Name,
@@ -206,8 +206,7 @@ Reader::Setter Reader::service(Endpoint &To) {
     if (!readEndpoint(Value, Tls, To))
       wrong(Value.find('@') == Value.npos
                 ? Expected
-                : std::string(Expected) +
-                      "; what a server knows you by belongs in header=");
+                : std::string(Expected) + "; credentials belong in header=");
   };
 }
 
@@ -216,7 +215,7 @@ Reader::Setter Reader::text(std::string &To, const char *IfEmpty) {
     if (Value.empty() && IfEmpty)
       wrong(IfEmpty);
     if (hasControl(Value))
-      wrong("a control character is in it");
+      wrong("it has a control character");
     To = Value;
   };
 }
@@ -240,15 +239,15 @@ Reader::Setter Reader::pairs(std::string Name,
       wrong("expected " + Name + "=NAME=VALUE");
     std::string Key(Value.substr(0, Equals)), Text(Value.substr(Equals + 1));
     if (hasControl(Key) || hasControl(Text))
-      wrong("a control character is in it");
+      wrong("it has a control character");
     if (&To == &S.Headers) {
       Key = lowerCase(Key);
       if (!isHeaderName(Key))
-        wrong("that is no name of a header");
+        wrong("not a valid header name");
       if (!isHeaderValue(Text))
-        wrong("other characters than ASCII's printable ones are in it");
+        wrong("it has characters other than printable ASCII");
       if (isBinaryHeader(Key))
-        wrong("headers with binary values can't be set");
+        wrong("headers with binary values cannot be set");
     }
     if (!isTaken(Name + "=" + Key))
       To[Key] = Text;
@@ -262,7 +261,7 @@ Reader::Table Reader::makeTable() {
     // A name is looked up in PATH later; a path is checked now.
     if (Value.find('/') != Value.npos &&
         ::access(std::string(Value).c_str(), X_OK) != 0)
-      wrong("can't run " + quote(Value) + ": " + std::strerror(errno));
+      wrong("cannot run " + quote(Value) + ": " + std::strerror(errno));
     SetHelper(Value);
   };
   auto Digest = [this](std::string_view Value) {
@@ -319,7 +318,7 @@ void Reader::set(std::string_view Name, std::string_view Value,
     All += (All.empty() ? "" : ", ") + std::string(Known);
   }
   std::string Near(nearest(Name, Names));
-  wrong("it is unknown" +
+  wrong("unknown setting" +
         (Near.empty() ? "" : ", did you mean " + quote(Near + "=") + "?") +
         " (known are " + All + ")");
 }

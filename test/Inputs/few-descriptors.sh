@@ -13,12 +13,12 @@ for n in $counts; do
     echo "$n: a failed link has left its output"
     exit 1
   fi
-  grep -vE "this machine can't (open a connection|look it up)" said > others
-  if grep -E "not used|can't be used|rests|[0-9]: can't read|was granted" others; then
+  grep -vE "this machine cannot (open a connection|look up the name)" said > others
+  if grep -E "not used|cannot be used|rests|[0-9]: cannot read|was granted" others; then
     echo "$n: a host is blamed"
     exit 1
   fi
-  if grep -q "this machine can't open a connection" said; then
+  if grep -q "this machine cannot open a connection" said; then
     few=$((few + 1))
   fi
 done

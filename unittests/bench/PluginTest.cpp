@@ -270,10 +270,10 @@ TEST_F(ReplayPluginTest, TheLastMachineDies) {
 TEST_F(ReplayPluginTest, UnknownModules) {
   ASSERT_EQ(open({}), DTLTO_OK);
   EXPECT_EQ(submit(1, 10), DTLTO_ERROR_CALLER);
-  EXPECT_NE(Errors.find("isn't in the recording"), std::string::npos);
+  EXPECT_NE(Errors.find("is not in the recording"), std::string::npos);
   Errors.clear();
   EXPECT_EQ(submit(2, 3, 'x'), DTLTO_ERROR_CALLER);
-  EXPECT_NE(Errors.find("isn't what was recorded"), std::string::npos);
+  EXPECT_NE(Errors.find("is not the recorded one"), std::string::npos);
   close();
   EXPECT_TRUE(Done.empty());
 }

@@ -77,7 +77,7 @@ static void expectNotUsed(const std::string &Bad,
     ASSERT_EQ(Host.open({"hosts=" + Bad}), DTLTO_OK);
     uint64_t Before = Host.submit(smallJob("before.o"));
     EXPECT_EQ(Host.wait(Before).Status, DTLTO_ERROR_INFRASTRUCTURE);
-    Host.waitForLog("can't be used");
+    Host.waitForLog("cannot be used");
     FakeHost::Done D = Host.wait(Host.submit(smallJob("after.o")));
     EXPECT_EQ(D.Status, DTLTO_ERROR_INFRASTRUCTURE);
     Host.close();
@@ -85,7 +85,7 @@ static void expectNotUsed(const std::string &Bad,
     ASSERT_EQ(Host.errors().size(), 1u);
     EXPECT_EQ(Host.errors()[0].find("the only host, "), 0u);
     EXPECT_NE(Host.errors()[0].find(
-                  ", can't be used; --thinlto-dist-status shows why"),
+                  ", cannot be used; --thinlto-dist-status shows why"),
               std::string::npos);
   }
 }
@@ -128,8 +128,7 @@ TEST_F(FarmTest, VersionFails) {
 TEST_F(FarmTest, VersionFailsWithoutAWord) {
   MockDistccd Bad;
   Bad.onProbe(answer(version("", 1 << 8)));
-  expectNotUsed(Bad.name(),
-                {"exit code 1: is its disk, with its TMPDIR, full?"});
+  expectNotUsed(Bad.name(), {"exit code 1: is the disk of its TMPDIR full?"});
 }
 
 TEST_F(FarmTest, AJobIsReset) {
@@ -138,7 +137,7 @@ TEST_F(FarmTest, AJobIsReset) {
   FakeHost Host;
   ASSERT_EQ(Host.open({hosts({&Bad})}), DTLTO_OK);
   FakeHost::Done D = Host.wait(Host.submit(smallJob("x.o")));
-  EXPECT_NE(D.Message.find("is its disk, with its TMPDIR, full?"),
+  EXPECT_NE(D.Message.find("is the disk of its TMPDIR full?"),
             std::string::npos)
       << D.Message;
 }
@@ -168,7 +167,7 @@ TEST_F(FarmTest, WebServer) {
     P.send("HTTP/1.1 400 Bad Request\r\nServer: x\r\n\r\n");
     P.waitUntilLeft();
   });
-  expectNotUsed(Bad.name(), {"is no distccd", "HTTP/1.1"});
+  expectNotUsed(Bad.name(), {"not a distccd", "HTTP/1.1"});
 }
 
 TEST_F(FarmTest, NoAnswer) {
@@ -186,8 +185,9 @@ TEST_F(FarmTest, AnAnswerThatDribbles) {
     P.dribble(token("DONE", 3) + token("STAT", 0) + token("SERR", 9999) +
               std::string(9999, 'x'));
   });
-  expectNotUsed(Bad.name(), {": it sent ", " bytes in 0 s of its answer when "
-                                           "asked for its compiler"});
+  expectNotUsed(Bad.name(),
+                {": it sent only ", " bytes in 0 s of its answer when "
+                                    "asked for its compiler"});
 }
 
 TEST_F(FarmTest, AnAnswerWithoutEnd) {
@@ -197,7 +197,7 @@ TEST_F(FarmTest, AnAnswerWithoutEnd) {
     while (P.send(std::string(1000, 'x')))
       ;
   });
-  expectNotUsed(Bad.name(), {"it answers with more than 65536 bytes"});
+  expectNotUsed(Bad.name(), {"its answer has more than 65536 bytes"});
 }
 
 TEST_F(FarmTest, NobodyAccepts) {
@@ -209,11 +209,11 @@ TEST_F(FarmTest, NobodyAccepts) {
 TEST_F(FarmTest, ClosedPort) {
   MockDistccd Bad;
   Bad.stop();
-  expectNotUsed(Bad.name(), {"refused", "is distccd running there"});
+  expectNotUsed(Bad.name(), {"refused", "is distccd running on port"});
 }
 
 TEST_F(FarmTest, UnknownName) {
-  expectNotUsed("nowhere.invalid:4711", {"can't be found"});
+  expectNotUsed("nowhere.invalid:4711", {"cannot be found"});
 }
 
 TEST_F(FarmTest, AllHostsBad) {
@@ -347,7 +347,7 @@ TEST_F(FarmTest, NoFileDescriptorAtAll) {
   FewFiles None(0);
   EXPECT_EQ(Host.open({"hosts=127.0.0.1"}), DTLTO_ERROR_INFRASTRUCTURE);
   ASSERT_EQ(Host.errors().size(), 1u);
-  EXPECT_EQ(Host.errors()[0].find("can't start: "), 0u);
+  EXPECT_EQ(Host.errors()[0].find("cannot start: "), 0u);
 }
 
 TEST_F(FarmTest, NoFileDescriptorForSsh) {
@@ -358,8 +358,9 @@ TEST_F(FarmTest, NoFileDescriptorForSsh) {
             DTLTO_ERROR_INFRASTRUCTURE);
   Host.close();
   ASSERT_EQ(Host.warnings().size(), 1u);
-  EXPECT_NE(Host.warnings()[0].find("this machine can't start 'ssh': Too many"),
-            std::string::npos)
+  EXPECT_NE(
+      Host.warnings()[0].find("this machine cannot start 'ssh': Too many"),
+      std::string::npos)
       << Host.warnings()[0];
 }
 
@@ -373,7 +374,7 @@ TEST_F(FarmTest, NoFileDescriptorForAConnection) {
   Host.close();
   ASSERT_EQ(Host.warnings().size(), 1u);
   EXPECT_EQ(Host.warnings()[0].find(
-                L.name() + ": this machine can't open a connection: Too many"),
+                L.name() + ": this machine cannot open a connection: Too many"),
             0u);
 }
 
@@ -390,7 +391,7 @@ TEST_F(FarmTest, AFileDescriptorThatComesLater) {
   auto One = std::make_unique<FewFiles>(1);
   ASSERT_EQ(Host.open({hosts({&A})}), DTLTO_OK);
   uint64_t Id = Host.submit(smallJob("x.o"));
-  Host.waitForLog("this machine can't open a connection: Too many");
+  Host.waitForLog("this machine cannot open a connection: Too many");
   One.reset();
   EXPECT_EQ(Host.wait(Id).Object, objectOf("x.o"));
   EXPECT_EQ(Host.warnings().size(), 1u);
@@ -409,7 +410,7 @@ TEST_F(FarmTest, AFileDescriptorForTheResolverComesLater) {
   ASSERT_EQ(Host.open({"hosts=name.test:" + std::to_string(A.port())}),
             DTLTO_OK);
   EXPECT_EQ(Host.wait(Host.submit(smallJob("x.o"))).Object, objectOf("x.o"));
-  Host.waitForLog("this machine can't look it up: ");
+  Host.waitForLog("this machine cannot look up the name: ");
   setResolver(nullptr);
 }
 
@@ -491,7 +492,7 @@ TEST_F(FarmTest, ASlowNameKeepsNobodyWaiting) {
   EXPECT_EQ(Host.wait(Host.submit(smallJob("x.o"))).Status, DTLTO_OK);
   EXPECT_TRUE(Host.warnings().empty());
   G->open();
-  Host.waitForLog("slow.test: can't be found");
+  Host.waitForLog("slow.test: cannot be found");
 }
 
 //===----------------------------------------------------------------------===//
@@ -922,9 +923,8 @@ TEST_F(FarmTest, TheOnlyHostThatFailsNowAndThen) {
   EXPECT_TRUE(Host.warnings().empty());
   EXPECT_EQ(Host.log(DTLTO_LOG_NOTE),
             std::vector<std::string>{
-                A.name() + ": 9 of 29 jobs failed there and were tried again; "
-                           "the last one: it closed the connection without an "
-                           "answer"});
+                A.name() + ": 9 of 29 jobs failed and were retried; the last "
+                           "one: it closed the connection without an answer"});
 }
 
 /// The first probe of the only host may fail.
@@ -1026,7 +1026,7 @@ TEST_F(FarmTest, AFullQueueOfConnectionsIsNoDeadMachine) {
                        "stats-port=" + std::to_string(Stats.port())}),
             DTLTO_OK);
   uint64_t Id = Host.submit(smallJob("x.o"));
-  Host.waitForLog(Full.name() + ": it takes no more connections, since it is "
+  Host.waitForLog(Full.name() + ": it accepts no more connections, since it is "
                                 "busy; waiting for it");
   EXPECT_TRUE(Host.warnings().empty());
   EXPECT_TRUE(Host.errors().empty());
@@ -1046,7 +1046,7 @@ TEST_F(FarmTest, NoAnswerToAConnection) {
   EXPECT_EQ(Host.warnings(),
             std::vector<std::string>{
                 Off.name() +
-                ": can't connect: no answer: is the machine on, and does a "
+                ": cannot connect: no answer: is the machine on, and does a "
                 "firewall let port " +
                 std::to_string(Off.Port) + " through?; not used for 60 s"});
 }

@@ -100,7 +100,7 @@ TEST_F(HungFolderTest, TheListOfHosts) {
             SettingsStatus::NoHosts);
   FileLimit = Limit;
   ASSERT_EQ(S.Notes.size(), 1u);
-  EXPECT_EQ(S.Notes[0], "can't read the host list '" + Folder +
+  EXPECT_EQ(S.Notes[0], "cannot read the host list '" + Folder +
                             "/hung/distcc/hosts': " + std::strerror(ETIMEDOUT));
 }
 
@@ -113,7 +113,7 @@ TEST_F(HungFolderTest, TheLog) {
   EXPECT_EQ(Host.wait(Host.submit(smallJob("x.o"))).Object, objectOf("x.o"));
   Host.close();
   EXPECT_EQ(Host.warnings(),
-            std::vector<std::string>{"can't open the log file '" + Folder +
+            std::vector<std::string>{"cannot open the log file '" + Folder +
                                      "/hung/log': " + std::strerror(ETIMEDOUT) +
                                      "; set or unset DISTCC_LOG"});
   dtlto::LogLimit = Limit;

@@ -134,7 +134,7 @@ TEST_F(NetworkTest, AServerThatReadsLate) {
 TEST_F(NetworkTest, WhyAConnectionBroke) {
   EXPECT_EQ(connectionLost(ECONNRESET), "Connection reset by peer");
   for (int Errno : {ETIMEDOUT, EHOSTUNREACH, ENETUNREACH, EHOSTDOWN})
-    EXPECT_EQ(connectionLost(Errno), "its machine, or the network to it, has "
+    EXPECT_EQ(connectionLost(Errno), "the machine or the network to it has "
                                      "not answered for 12 s");
 }
 

@@ -39,7 +39,7 @@ static std::string errorOf(const std::string &Wire) {
     if (Piece == 1)
       First = P.error();
     // The bytes shown after the end depend on the pieces.
-    else if (P.error().find("goes on") == std::string::npos) {
+    else if (P.error().find("continues") == std::string::npos) {
       EXPECT_EQ(P.error(), First);
     }
   }
@@ -124,8 +124,9 @@ TEST(ReplyTest, EndsEarly) {
 TEST(ReplyTest, GoesOn) {
   for (const char *Rest :
        {"DOTD00000000x", "DOTD00000004depsx", "DOTD00000000DOTD00000000"})
-    EXPECT_NE(errorOf(Whole + Rest).find("the reply goes on after its end: '"),
-              std::string::npos)
+    EXPECT_NE(
+        errorOf(Whole + Rest).find("the reply continues after its end: '"),
+        std::string::npos)
         << Rest;
   EXPECT_EQ(errorOf(Whole + "DOTO00000000"),
             "the reply is wrong: expected DOTD, but got 'DOTO00000000'");

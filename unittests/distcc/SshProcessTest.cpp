@@ -175,7 +175,7 @@ TEST_F(SshProcessTest, ProgramIsMissing) {
   EXPECT_EQ(Host.wait(Host.submit(smallJob("x.o"))).Status,
             DTLTO_ERROR_INFRASTRUCTURE);
   Host.close();
-  EXPECT_EQ(onlyWarning(Host).find("me@there: can't start '" + Folder +
+  EXPECT_EQ(onlyWarning(Host).find("me@there: cannot start '" + Folder +
                                    "/no-ssh': No such file"),
             0u);
   EXPECT_EQ(Host.errors().size(), 1u);
@@ -191,7 +191,7 @@ TEST_F(SshProcessTest, DiesAtOnce) {
   Host.close();
   EXPECT_NE(
       onlyWarning(Host).find(
-          "does 'ssh me@there distccd --version' work without a question"),
+          "does 'ssh me@there distccd --version' work without a prompt"),
       std::string::npos);
 }
 

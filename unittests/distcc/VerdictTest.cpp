@@ -67,9 +67,9 @@ TEST(VerdictTest, SuccessWithWarnings) {
 
 TEST(VerdictTest, StatusZeroIsNotEnough) {
   expectInfrastructure(reply(0, ""), true,
-                       "the compiler made an empty object there");
+                       "the compiler wrote an empty object");
   expectInfrastructure(reply(0, "\nwhy\nmore\n"), true,
-                       "the compiler made an empty object there: why");
+                       "the compiler wrote an empty object: why");
   // Messages of clang 19.
   for (const auto &[Line, HostAtFault] :
        {std::pair<std::string, bool>(
@@ -82,7 +82,7 @@ TEST(VerdictTest, StatusZeroIsNotEnough) {
     for (const char *Object : {"", "object"})
       expectInfrastructure(
           reply(0, "warning: w\n" + Line + "\nafter\n", Object), HostAtFault,
-          "the compiler could not read its inputs there: " + Line);
+          "the compiler could not read its inputs: " + Line);
   }
 }
 
@@ -116,7 +116,7 @@ TEST(VerdictTest, Signals) {
   // Stopped processes, and more than 16 bits.
   for (uint32_t Status : {0x137fu, 0x10000u, 0xffffffffu})
     expectInfrastructure(reply(Status, ""), true,
-                         "the reply has a status that no process ends with, " +
+                         "the reply has an invalid exit status, " +
                              std::to_string(Status));
 }
 
@@ -124,8 +124,8 @@ TEST(VerdictTest, CompilerErrors) {
   expectCompiler(exited(1, "error: bad\n  line 2\n\n\n"),
                  "error: bad\n  line 2");
   expectCompiler(exited(70, "fatal"), "fatal");
-  expectCompiler(exited(1, ""), "exit code 1, without a word");
-  expectCompiler(exited(255, " \n"), "exit code 255, without a word");
+  expectCompiler(exited(1, ""), "exit code 1, without an error message");
+  expectCompiler(exited(255, " \n"), "exit code 255, without an error message");
   expectCompiler(exited(99, "x"), "x");
   expectCompiler(exited(128, "x"), "x");
 }
@@ -134,18 +134,17 @@ TEST(VerdictTest, MachineTroubles) {
   std::string Full = "error: unable to open output file 'out.o': 'No space "
                      "left on device'";
   expectInfrastructure(exited(1, "1 warning\n" + Full + "\n1 error\n"), true,
-                       "the compiler can't work there: " + Full);
+                       "the compiler cannot work on this host: " + Full);
   std::string Lost = "clang: error: no such file or directory: 'm.main'";
   expectInfrastructure(exited(1, Lost), true,
-                       "the compiler can't work there: " + Lost);
+                       "the compiler cannot work on this host: " + Lost);
   expectInfrastructure(exited(1, "LLVM ERROR: out of memory\nAllocation"),
-                       false, "the compiler ran out of memory there");
+                       false, "the compiler ran out of memory");
 }
 
 TEST(VerdictTest, DistccsOwnCodes) {
   expectInfrastructure(exited(110, "distccd: no clang-19"), true,
-                       "the compiler is allowed but not installed there: "
-                       "install it");
+                       "the compiler is allowed but not installed: install it");
   expectInfrastructure(exited(118, ""), false,
                        "distccd ended the job: it took longer than its "
                        "--job-lifetime");
@@ -177,7 +176,7 @@ TEST(VerdictTest, DamagedParts) {
 
 TEST(VerdictTest, TextHasBounds) {
   expectInfrastructure(reply(1 << 8, std::string(MaxText + 1, 'x')), true,
-                       "the reply's standard error can't be read: becomes "
+                       "the reply's standard error cannot be read: becomes "
                        "larger than 64 MiB");
 }
 
@@ -187,7 +186,7 @@ TEST(VerdictTest, ObjectHasABound) {
   Verdict V = judge(reply(0, "", Object), (1 << 20) - 1024);
   EXPECT_EQ(V.Status, DTLTO_ERROR_INFRASTRUCTURE);
   EXPECT_EQ(V.Object.size(), 0u);
-  EXPECT_NE(V.Message.find("the object can't be read: becomes larger than"),
+  EXPECT_NE(V.Message.find("the object cannot be read: becomes larger than"),
             std::string::npos)
       << V.Message;
 }
@@ -245,7 +244,7 @@ TEST(VerdictTest, ProbeOfTheRightVersion) {
 
 TEST(VerdictTest, ProbeOfAnotherVersion) {
   EXPECT_EQ(probedText("Debian clang version 19.1.5 (1)\n"),
-            "clang-19 there is version 19.1.5, but this linker needs 19.1.7: "
+            "clang-19 is version 19.1.5, but this linker needs 19.1.7: "
             "install the same version");
   for (const char *Other :
        {"19.1.70", "19.1.7.1", "19.1", "119.1.7", "", "x19.1.7", "19.1.7-rc1",
@@ -272,7 +271,7 @@ TEST(VerdictTest, ProbeOfAWorker) {
   EXPECT_EQ(Probed(Ours + "19.1.7 (https://example.com 0123)\n"), "");
   EXPECT_NE(Probed(Ours + "19.1.7-rc1\n"), "");
   EXPECT_EQ(Probed("dtlto-codegen 0.0.1, LLVM version 19.1.7\n"),
-            "/opt/bin/dtlto-codegen there is 'dtlto-codegen 0.0.1, LLVM "
+            "/opt/bin/dtlto-codegen is 'dtlto-codegen 0.0.1, LLVM "
             "version 19.1.7', but this linker has dtlto " DTLTO_VERSION
             ": install the same version");
 }
@@ -306,22 +305,20 @@ TEST(VerdictTest, BuildsOfOneVersion) {
 
 TEST(VerdictTest, ProbeOfSomethingElse) {
   EXPECT_EQ(probedText("gcc (Debian) 12.2.0\nclang version 19.1.7\n"),
-            "clang-19 there is no clang: its --version says 'gcc (Debian) "
+            "clang-19 is not clang: its --version says 'gcc (Debian) "
             "12.2.0'");
-  EXPECT_EQ(probedText(""),
-            "clang-19 there is no clang: its --version says ''");
+  EXPECT_EQ(probedText(""), "clang-19 is not clang: its --version says ''");
 }
 
 TEST(VerdictTest, ProbeThatFails) {
   EXPECT_EQ(probed(exited(110, "x")),
-            "clang-19 is allowed but not installed there: install it (Debian: "
+            "clang-19 is allowed but not installed: install it (Debian: "
             "apt install clang-19)");
   EXPECT_EQ(probed(exited(1, "\nno\x1b\nmore")),
-            "clang-19 --version failed there with exit code 1: no\\x1b");
+            "clang-19 --version failed with exit code 1: no\\x1b");
   EXPECT_EQ(probed(exited(107, "")),
             "distccd failed with exit code 107 (I/O error, is its disk full?)");
-  EXPECT_EQ(probed(reply(9, "")),
-            "clang-19 --version was killed there by signal 9");
+  EXPECT_EQ(probed(reply(9, "")), "clang-19 --version was killed by signal 9");
   // A failed probe is never right, whatever its output.
   EXPECT_NE(probed(reply(1, "", "", "clang version 19.1.7\n")), "");
   EXPECT_NE(probed(reply(1 << 8, "", "", "clang version 19.1.7\n")), "");

@@ -225,8 +225,8 @@ TEST_F(ClientTest, ThreeTries) {
       {Behaviour::ShortObject, "the linker refuses it"},
       {Behaviour::LongObject, "the linker refuses it"},
       {Behaviour::NoObject, "the linker refuses it"},
-      {Behaviour::OddMessage, "something else than a result"},
-      {Behaviour::OddObject, "something else than an object"},
+      {Behaviour::OddMessage, "instead of a result"},
+      {Behaviour::OddObject, "instead of the object"},
       {Behaviour::LyingChunk, "a piece of the object was damaged"},
       {Behaviour::Text, "environment is gone"},
       {Behaviour::Crash, "status 105"}};
@@ -288,10 +288,10 @@ TEST_F(ClientTest, SlowTransfers) {
   dtlto::TheNetworkLimits.MinRate = UINT64_MAX;
   ASSERT_EQ(DTLTO_OK, open());
   const std::tuple<Behaviour, std::string, const char *> Cases[] = {
-      {Behaviour::DribbledResult, "it sent ", " in 0 s"},
-      {Behaviour::DribbledObject, "the object was cut off: it sent ",
+      {Behaviour::DribbledResult, "it sent only ", " in 0 s"},
+      {Behaviour::DribbledObject, "the object was cut off: it sent only ",
        " in 0 s"},
-      {Behaviour::SlowReader, "it took ", " of the job"}};
+      {Behaviour::SlowReader, "it read only ", " of the job"}};
   for (auto &[B, Text, Tail] : Cases) {
     Cluster->expect({B});
     Done D = compile(B == Behaviour::SlowReader ? large() : "a");
@@ -312,7 +312,7 @@ TEST_F(ClientTest, SlowTransferOfTheEnvironment) {
   Cluster->expect({Behaviour::SlowEnvironment});
   Done D = compile();
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
-  EXPECT_NE(std::string::npos, D.Message.find(": it took ")) << D.Message;
+  EXPECT_NE(std::string::npos, D.Message.find(": it read only ")) << D.Message;
   EXPECT_NE(std::string::npos, D.Message.find(" of the environment"));
   EXPECT_EQ(0u, Cluster->seen().Jobs);
 }
@@ -441,7 +441,7 @@ TEST_F(ClientTest, NodeThatCannotRunTheWorker) {
   ASSERT_EQ(DTLTO_OK, open());
   Done D = compile();
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
-  EXPECT_TRUE(logged(DTLTO_LOG_WARNING, "can't run the worker"));
+  EXPECT_TRUE(logged(DTLTO_LOG_WARNING, "cannot run the worker"));
   close();
   ASSERT_TRUE(Cluster->waitForClosed());
   EXPECT_EQ(3u, Cluster->seen().Blacklisted);
@@ -569,7 +569,7 @@ TEST_F(ClientTest, DaemonThatDies) {
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, wait(A).Status);
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, wait(B).Status);
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile().Status);
-  EXPECT_TRUE(waitForLog(DTLTO_LOG_ERROR, "can't be reached any more"));
+  EXPECT_TRUE(waitForLog(DTLTO_LOG_ERROR, "can no longer be reached"));
   close();
   EXPECT_EQ(1u, numLogged(DTLTO_LOG_ERROR));
 }

@@ -112,7 +112,7 @@ TEST_P(ReadingTest, ChunksThatLie) {
 TEST_P(ReadingTest, InWhatIsLeftOfAMessage) {
   say(wireMessage(wireNumber(M_PING) + chunk(Bytes, 8)));
   EXPECT_FALSE(receive());
-  EXPECT_EQ(Error, "it sent a message that can't be read");
+  EXPECT_EQ(Error, "it sent a message that cannot be read");
   EXPECT_FALSE(hasUnpacked());
 }
 
@@ -143,14 +143,14 @@ TEST_P(ReadingTest, ListsWithoutAnEnd) {
     connect();
     say(wireMessage(wireNumber(Type) + Many + Many + Many + Many + "x"));
     EXPECT_FALSE(receive());
-    EXPECT_EQ(Error, "it sent a message that can't be read");
+    EXPECT_EQ(Error, "it sent a message that cannot be read");
   }
 }
 
 TEST_P(ReadingTest, NoRoomForAType) {
   say(wireMessage("") + wireNumber(M_GET_CS) + wireNumber(UINT32_MAX));
   EXPECT_FALSE(receive());
-  EXPECT_EQ(Error, "it sent a message that can't be read");
+  EXPECT_EQ(Error, "it sent a message that cannot be read");
 }
 
 TEST_P(ReadingTest, TextsWithoutAnEnd) {

@@ -133,7 +133,7 @@ TEST_F(ClientTest, Results) {
   ASSERT_EQ(DTLTO_OK, open({"results=only"}));
   Done D = compile();
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
-  EXPECT_EQ("the action cache has no result, and results=only", D.Message);
+  EXPECT_EQ("the action cache has no result (results=only)", D.Message);
   close();
   server().FailLookups = 1;
   ASSERT_EQ(DTLTO_OK, open({"results=only", "retries=0"}));
@@ -422,7 +422,7 @@ TEST_F(ClientTest, VersionOfTheWorkersClang) {
   EXPECT_EQ(10u, server().seen().Executions);
   EXPECT_NE(std::string::npos,
             logged(DTLTO_LOG_ERROR)
-                .find("the workers' 'clang-19' has to be a clang of exactly "
+                .find("the workers' 'clang-19' must be clang of exactly "
                       "version 19.1.7, but says 'clang version 19.1.6'"))
       << logged(DTLTO_LOG_ERROR);
 }
@@ -438,7 +438,7 @@ TEST_F(ClientTest, NoClangAtTheWorkers) {
   for (uint64_t Id : Ids)
     EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, wait(Id).Status);
   EXPECT_EQ("server " + server().url() +
-                ": its workers can't run 'clang-19 --version': NOT_FOUND: no "
+                ": its workers cannot run 'clang-19 --version': NOT_FOUND: no "
                 "such program\n",
             logged(DTLTO_LOG_ERROR));
   EXPECT_EQ(3u, server().seen().Questions);
@@ -450,7 +450,7 @@ TEST_F(ClientTest, ClangThatHasNotReadAnImport) {
   ASSERT_EQ(DTLTO_OK, open({"worker=clang-19", "results=off"}));
   Done D = compile();
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
-  EXPECT_EQ("worker-7: the compiler could not read its inputs there: Error "
+  EXPECT_EQ("worker-7: the compiler could not read its inputs: Error "
             "loading imported file 'lib/i.cpp-o': Could not open it",
             D.Message);
   EXPECT_EQ(DTLTO_OK, compile().Status);
@@ -522,7 +522,7 @@ TEST_F(ClientTest, PackedReadsGoWrong) {
       ASSERT_EQ(DTLTO_OK, open({"results=off"}));
       Done D = compile(std::string(Size, Bomb ? 'b' : 'd'));
       EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
-      EXPECT_NE(std::string::npos, D.Message.find("can't get the object"))
+      EXPECT_NE(std::string::npos, D.Message.find("cannot fetch the object"))
           << D.Message;
       EXPECT_EQ("", D.Object);
       close();
@@ -562,7 +562,7 @@ TEST_F(ClientTest, OperationsThatAreForgottenEachTime) {
   ASSERT_EQ(DTLTO_OK, open({"results=off", "retries=100", "retry-delay=1"}));
   Done D = compile();
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
-  EXPECT_EQ("can't execute on " + server().url() +
+  EXPECT_EQ("cannot execute on " + server().url() +
                 ": its stream broke 3 times, and then: NOT_FOUND: no such "
                 "operation",
             D.Message);
@@ -661,7 +661,7 @@ TEST_F(ClientTest, NoWorkersForAWhile) {
   }
   std::string Said = logged(DTLTO_LOG_WARNING);
   EXPECT_EQ("server " + server().url() +
-                ": UNAVAILABLE: No workers exist; jobs wait until it takes "
+                ": UNAVAILABLE: No workers exist; jobs wait until it accepts "
                 "them\n",
             Said);
   EXPECT_EQ("", logged(DTLTO_LOG_ERROR));
@@ -682,7 +682,7 @@ TEST_F(ClientTest, WrongObjects) {
   server().FateOf =
       fates({Fate::OtherBytes, Fate::OtherObject, Fate::NoObject});
   ASSERT_EQ(DTLTO_OK, open({"results=off"}));
-  for (const char *Why : {"the object isn't the one that its digest names",
+  for (const char *Why : {"the object does not match its digest",
                           "the linker refuses it", "has no output file"}) {
     Done D = compile();
     EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
@@ -701,7 +701,7 @@ TEST_F(ClientTest, WrongResultsOfTheCache) {
   EXPECT_EQ(Object, D.Object);
   EXPECT_EQ("worker-7", D.Worker);
   EXPECT_TRUE(server().seen().SkipCache);
-  EXPECT_NE(std::string::npos, logged(DTLTO_LOG_WARNING).find("is no good"));
+  EXPECT_NE(std::string::npos, logged(DTLTO_LOG_WARNING).find("is invalid"));
 }
 
 /// A result of the action cache that the linker refutes later isn't used again,
@@ -744,7 +744,7 @@ TEST_F(ClientTest, RefutedResultsOfTheCache) {
   uint64_t Id = submit("m");
   EXPECT_EQ("<somebody's>", wait(Id).Object);
   refute(Id, "action cache", DTLTO_OK);
-  EXPECT_EQ("what the action cache has is wrong, and results=only",
+  EXPECT_EQ("the result in the action cache is wrong (results=only)",
             compile().Message);
 }
 
@@ -1048,7 +1048,7 @@ TEST_F(ClientTest, ServerThatIsNotReady) {
   EXPECT_NE(std::string::npos, logged(DTLTO_LOG_ERROR).find("UNAVAILABLE"));
   // Reported once, at the first failure: a short link ends before the last.
   EXPECT_EQ("server " + server().url() +
-                ": UNAVAILABLE: you are nobody here; trying again\n",
+                ": UNAVAILABLE: you are nobody here; retrying\n",
             logged(DTLTO_LOG_DEBUG));
 }
 
@@ -1092,7 +1092,7 @@ TEST_F(ClientTest, JobsThatOnlyWait) {
   std::vector<uint64_t> Ids = {submit("a"), submit("b")};
   EXPECT_TRUE(waitUntil([&] { return !logged(DTLTO_LOG_NOTE).empty(); }));
   EXPECT_EQ("server " + server().url() +
-                ": 2 jobs are in its queue, and none has begun for 3 s\n",
+                ": 2 jobs are in its queue, and none has started for 3 s\n",
             logged(DTLTO_LOG_NOTE));
   server().release();
   for (uint64_t Id : Ids)
@@ -1322,7 +1322,7 @@ TEST_F(ClientTest, WhatTheStoreHasLost) {
   server().loseBlobs();
   EXPECT_EQ("", storeGet('a'));
   EXPECT_NE(std::string::npos,
-            logged(DTLTO_LOG_DEBUG).find("the store has lost something"));
+            logged(DTLTO_LOG_DEBUG).find("the store has lost a blob"));
   close();
   ASSERT_EQ(DTLTO_OK, open());
   EXPECT_EQ("", storePut('a', "bytes"));

@@ -53,21 +53,22 @@ TEST(CredentialsTest, Answer) {
 /// The error for an invalid answer doesn't show the answer.
 TEST(CredentialsTest, WrongAnswers) {
   const std::pair<const char *, const char *> All[] = {
-      {"", "it has written nothing"},
-      {" \n", "it has written nothing"},
-      {"secret", "no JSON object"},
-      {"[\"secret\"]", "no JSON object"},
-      {"{\"headers\": {\"a\": [\"secret\"]}", "no JSON object"},
-      {"{\"headers\": \"secret\"}", "its 'headers' are no object"},
-      {"{\"headers\": {\"a b\": [\"secret\"]}}", "no good name"},
-      {"{\"headers\": {\"\": [\"secret\"]}}", "no good name"},
+      {"", "it wrote nothing"},
+      {" \n", "it wrote nothing"},
+      {"secret", "not a JSON object"},
+      {"[\"secret\"]", "not a JSON object"},
+      {"{\"headers\": {\"a\": [\"secret\"]}", "not a JSON object"},
+      {"{\"headers\": \"secret\"}", "its 'headers' is not an object"},
+      {"{\"headers\": {\"a b\": [\"secret\"]}}", "an invalid name"},
+      {"{\"headers\": {\"\": [\"secret\"]}}", "an invalid name"},
       {"{\"headers\": {\"a-bin\": [\"secret\"]}}", "binary values"},
-      {"{\"headers\": {\"a\": \"secret\"}}", "its header 'a' is no list"},
-      {"{\"headers\": {\"a\": [7]}}", "its header 'a' is no list of texts"},
+      {"{\"headers\": {\"a\": \"secret\"}}", "its header 'a' is not a list"},
+      {"{\"headers\": {\"a\": [7]}}",
+       "its header 'a' is not a list of strings"},
       {"{\"headers\": {\"a\": [\"secret\\nb: c\"]}}", "printable"},
       {"{\"headers\": {\"a\": [\"secr\u00e9t\"]}}", "printable"},
-      {"{\"expires\": 7}", "its 'expires' is no time"},
-      {"{\"expires\": \"secret\"}", "its 'expires' is no time"}};
+      {"{\"expires\": 7}", "its 'expires' is not a time"},
+      {"{\"expires\": \"secret\"}", "its 'expires' is not a time"}};
   for (auto [Text, Why] : All) {
     Credentials C;
     std::string Error;
@@ -237,26 +238,27 @@ TEST_F(CredentialHelperTest, Fails) {
 
 TEST_F(CredentialHelperTest, Nonsense) {
   ASSERT_EQ(DTLTO_OK, open({helper("echo secret")}));
-  expectRefused("/helper' was of no use for ");
+  expectRefused("/helper' gave an invalid answer for ");
   EXPECT_EQ(std::string::npos, logged(DTLTO_LOG_ERROR).find("secret"));
 }
 
 TEST_F(CredentialHelperTest, TooMuch) {
   ASSERT_EQ(DTLTO_OK, open({helper("head -c 3000000 /dev/zero")}));
-  expectRefused("has written more than 1048576 bytes");
+  expectRefused("wrote more than 1048576 bytes");
 }
 
 TEST_F(CredentialHelperTest, Nobody) {
   EXPECT_EQ(DTLTO_ERROR_CALLER, open({"credential-helper=/nowhere/helper"}));
-  EXPECT_NE(std::string::npos,
-            logged(DTLTO_LOG_ERROR)
-                .find("argument 'credential-helper=/nowhere/helper': can't run "
-                      "'/nowhere/helper': No such file"));
+  EXPECT_NE(
+      std::string::npos,
+      logged(DTLTO_LOG_ERROR)
+          .find("argument 'credential-helper=/nowhere/helper': cannot run "
+                "'/nowhere/helper': No such file"));
   ASSERT_EQ(DTLTO_OK, open({"credential-helper=nobody-has-this"}));
   Done D = compile();
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
   EXPECT_NE(std::string::npos,
-            D.Message.find("credential-helper=: 'nobody-has-this' can't be "
+            D.Message.find("credential-helper=: 'nobody-has-this' cannot be "
                            "started: No such file"))
       << D.Message;
 }
@@ -266,7 +268,7 @@ TEST_F(CredentialHelperTest, Hangs) {
   ASSERT_EQ(DTLTO_OK,
             open({helper("sleep 1000 & echo $! > " + Folder + "/pid; wait"),
                   "timeout=1"}));
-  expectRefused("/helper' hasn't answered for ");
+  expectRefused("/helper' has not answered for ");
   EXPECT_TRUE(waitUntil([&] { return isGone(); }));
 }
 

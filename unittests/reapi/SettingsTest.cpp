@@ -211,14 +211,14 @@ TEST_F(SettingsTest, Wrong) {
       {"results=yes", "expected write, read, off or only"},
       {"digest=md5", "expected sha256, blake3 or auto"},
       {"platform=x", "expected platform=NAME=VALUE"},
-      {"header=a b=c", "no name of a header"},
+      {"header=a b=c", "not a valid header name"},
       {"header=a-bin=c", "binary"},
       {"cas=nowhere:x", "argument 'cas=nowhere:x': expected grpc://"},
       {"header=a=\xc3\xa9", "printable"},
       {"credential-helper=", "the name of a program is missing"},
-      {"credential-helper=/nowhere", "can't run '/nowhere': No such file"},
+      {"credential-helper=/nowhere", "cannot run '/nowhere': No such file"},
       {"tls-cert=/c", "belong together"},
-      {"config=/nowhere", "can't read '/nowhere'"},
+      {"config=/nowhere", "cannot read '/nowhere'"},
       {"alone", "unknown argument 'alone'"}};
   for (auto [Arg, Why] : Args) {
     EXPECT_FALSE(read({Arg})) << Arg;
@@ -252,8 +252,8 @@ TEST_F(SettingsTest, KeysInAddressesAreNotShown) {
   Env["RECC_SERVER"] = "grpcs://secret@a.example";
   EXPECT_FALSE(read({}));
   EXPECT_EQ("$RECC_SERVER='grpcs://...@a.example': expected grpc://HOST:PORT, "
-            "grpcs://HOST:PORT or unix:PATH; what a server knows you by "
-            "belongs in header=",
+            "grpcs://HOST:PORT or unix:PATH; credentials belong in "
+            "header=",
             Error);
 }
 

@@ -169,7 +169,7 @@ TEST_F(RunJobTest, BeingKilledIsNotTheCompilersError) {
 TEST_F(RunJobTest, ProgramsThatAreMissing) {
   Outcome O = run(Top.path("nowhere"));
   EXPECT_EQ(O.Status, DTLTO_ERROR_INFRASTRUCTURE);
-  EXPECT_EQ(O.Message, "can't run '" + Top.path("nowhere") +
+  EXPECT_EQ(O.Message, "cannot run '" + Top.path("nowhere") +
                            "': No such file or directory");
 }
 
@@ -202,7 +202,7 @@ TEST_F(RunJobTest, WhatIsCheckedIsWhatRuns) {
   EXPECT_TRUE(exists("ran-far"));
   EXPECT_FALSE(exists("ran-near"));
   EXPECT_EQ(run("no-program-of-that-name").Message,
-            "can't run 'no-program-of-that-name': No such file or directory");
+            "cannot run 'no-program-of-that-name': No such file or directory");
 }
 
 TEST_F(RunJobTest, WithoutStandardInput) {
@@ -328,7 +328,7 @@ TEST_F(RunJobTest, AnInputIsNotTakenForTheObject) {
   Output = Inputs[0].first;
   Outcome O = runScript("true");
   EXPECT_EQ(O.Status, DTLTO_ERROR_CALLER);
-  EXPECT_EQ(O.Message, "the output is an input, too: 'a/b/in'");
+  EXPECT_EQ(O.Message, "the output is also an input: 'a/b/in'");
 }
 
 TEST_F(RunJobTest, JobsWithoutACommandLine) {
@@ -350,7 +350,7 @@ TEST_F(RunJobTest, InputsThatCannotBeWritten) {
     Inputs.push_back({Path, "bytes"});
     Outcome O = runScript("echo x > out/here.o");
     EXPECT_EQ(O.Status, DTLTO_ERROR_INFRASTRUCTURE) << Path;
-    EXPECT_EQ(O.Message, "can't write '" + Path.substr(0, 1000) + "': " + Why);
+    EXPECT_EQ(O.Message, "cannot write '" + Path.substr(0, 1000) + "': " + Why);
     Inputs = Old;
   }
 }
@@ -360,7 +360,7 @@ TEST_F(RunJobTest, NoFolderForJobs) {
   Outcome O = runScript("true");
   EXPECT_EQ(O.Status, DTLTO_ERROR_INFRASTRUCTURE);
   EXPECT_TRUE(StringRef(O.Message).starts_with(
-      "can't make the folder '" + Top.path("nowhere") + "/dtlto-job-"))
+      "cannot create the folder '" + Top.path("nowhere") + "/dtlto-job-"))
       << O.Message;
   EXPECT_TRUE(StringRef(O.Message).contains("': No such file or directory"))
       << O.Message;
@@ -406,7 +406,7 @@ TEST_F(RunJobTest, ExitCodesThatAreLost) {
     signal(SIGCHLD, SIG_IGN);
     Outcome O = runScript("echo x > out/here.o");
     return O.Status == DTLTO_ERROR_INFRASTRUCTURE &&
-           O.Message.find("ended, but how is lost") != std::string::npos;
+           O.Message.find("ended with an unknown status") != std::string::npos;
   });
 }
 
@@ -437,8 +437,8 @@ TEST_F(RunJobTest, ClangOfAnotherVersion) {
   EXPECT_EQ(dtlto_run_check_clang(TEST_CLANG, "9.0.1", Text, sizeof(Text)),
             DTLTO_ERROR_INFRASTRUCTURE);
   EXPECT_TRUE(StringRef(Text).starts_with("'" TEST_CLANG
-                                          "' isn't clang 9.0.1, as the "
-                                          "linker is: "))
+                                          "' is not clang 9.0.1, the "
+                                          "linker's version: "))
       << Text;
   EXPECT_TRUE(StringRef(Text).contains("clang version " LLVM_VERSION_STRING))
       << Text;
@@ -449,12 +449,12 @@ TEST_F(RunJobTest, NoClangAtAll) {
   char Text[4096];
   EXPECT_EQ(dtlto_run_check_clang("/bin/false", "19.1.7", Text, sizeof(Text)),
             DTLTO_ERROR_INFRASTRUCTURE);
-  EXPECT_TRUE(StringRef(Text).starts_with("'/bin/false' isn't clang 19.1.7"))
+  EXPECT_TRUE(StringRef(Text).starts_with("'/bin/false' is not clang 19.1.7"))
       << Text;
   std::string Missing = Top.path("nowhere");
   EXPECT_EQ(dtlto_run_check_clang(Missing.c_str(), "19.1.7", Text, 20),
             DTLTO_ERROR_INFRASTRUCTURE);
-  EXPECT_STREQ(Text, ("can't run '" + Missing).substr(0, 19).c_str());
+  EXPECT_STREQ(Text, ("cannot run '" + Missing).substr(0, 19).c_str());
 }
 
 // dtlto_run_check_clang() uses this to stop in time.

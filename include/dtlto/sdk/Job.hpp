@@ -314,7 +314,7 @@ public:
         B.Parts.push_back({view(Made.spans[I].bytes), Made.spans[I].input});
     });
     if (Status != DTLTO_OK)
-      throw Error(Status, "the linker can't make the job's bundle");
+      throw Error(Status, "the linker cannot create the job's bundle");
     return B;
   }
 

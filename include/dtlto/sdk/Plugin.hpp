@@ -268,7 +268,7 @@ template <typename S> struct Entry {
       } catch (const std::system_error &E) {
         New->stop();
         throw Error(DTLTO_ERROR_INFRASTRUCTURE,
-                    std::string("can't start: ") + E.what());
+                    std::string("cannot start: ") + E.what());
       } catch (...) {
         New->stop();
         throw;

@@ -240,8 +240,9 @@ static inline int32_t dtlto_run_check_clang(const char *program,
   else {
     snprintf(text, size, "%s", status == DTLTO_CANCELLED ? "" : answer);
     snprintf(what, sizeof(what),
-             status == DTLTO_CANCELLED ? "gives no answer to --version"
-                                       : "isn't clang %.40s, as the linker is",
+             status == DTLTO_CANCELLED
+                 ? "did not answer --version"
+                 : "is not clang %.40s, the linker's version",
              llvm_version);
     dtlto_run_blame(text, size, program, what);
   }
@@ -257,18 +258,18 @@ static inline int32_t dtlto_run_in(dtlto_run_dir dir, const dtlto_job *job,
       return DTLTO_CANCELLED;
     if (!dtlto_run_write(dir, job->inputs[i]->path, job->inputs[i]->bytes))
       return dtlto_run_fail(DTLTO_ERROR_INFRASTRUCTURE, text, size,
-                            "can't write", job->inputs[i]->path);
+                            "cannot write", job->inputs[i]->path);
   }
   if (!dtlto_run_make_folders(dir, job->output))
     return dtlto_run_fail(DTLTO_ERROR_INFRASTRUCTURE, text, size,
-                          "can't make the folders of", job->output);
+                          "cannot create the folders of", job->output);
   int32_t status = dtlto_run_command(run, job->args, dir, text, size);
   /* An exit code of 0 doesn't mean that there is an object: if clang can't read
    * the index, it writes an empty file and exits with 0. */
   if (status == DTLTO_OK && !dtlto_run_read(dir, job->output, object)) {
     if (errno && errno != ENOENT)
       return dtlto_run_fail(DTLTO_ERROR_INFRASTRUCTURE, text, size,
-                            "can't read", job->output);
+                            "cannot read", job->output);
     return dtlto_run_blame(text, size, run->program, "wrote no object");
   }
   return status;
@@ -291,7 +292,7 @@ static inline int dtlto_run_accept(const dtlto_job *job, char *text,
       wrong = "an input outside of the job's folder:";
     /* If nothing is written, the input would be taken for the object. */
     else if (!strcmp(name, job->output))
-      wrong = "the output is an input, too:";
+      wrong = "the output is also an input:";
   }
   if (wrong)
     dtlto_run_fail(DTLTO_ERROR_CALLER, text, size, wrong, name);

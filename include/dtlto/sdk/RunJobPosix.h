@@ -100,15 +100,15 @@ static inline int32_t dtlto_run_command(const dtlto_run *run,
     return dtlto_run_fail(DTLTO_ERROR_INFRASTRUCTURE, text, size,
                           "neither a name nor an absolute path:", run->program);
   if (pipe2(ends, O_CLOEXEC | O_NONBLOCK))
-    return dtlto_run_fail(DTLTO_ERROR_INFRASTRUCTURE, text, size, "no pipe for",
-                          run->program);
+    return dtlto_run_fail(DTLTO_ERROR_INFRASTRUCTURE, text, size,
+                          "cannot create a pipe for", run->program);
   fcntl(ends[1], F_SETFL, 0); /* only our end shall be non-blocking */
   error = dtlto_run_start(run, args, dir, ends[1], &pid);
   close(ends[1]);
   if (error) {
     close(ends[0]);
     errno = error;
-    return dtlto_run_fail(DTLTO_ERROR_INFRASTRUCTURE, text, size, "can't run",
+    return dtlto_run_fail(DTLTO_ERROR_INFRASTRUCTURE, text, size, "cannot run",
                           run->program);
   }
 
@@ -133,7 +133,8 @@ static inline int32_t dtlto_run_command(const dtlto_run *run,
   if (stopped)
     return DTLTO_CANCELLED;
   if (ended < 0) /* other code has waited for it */
-    return dtlto_run_blame(text, size, run->program, "ended, but how is lost");
+    return dtlto_run_blame(text, size, run->program,
+                           "ended with an unknown status");
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
     return DTLTO_OK;
   /* From 126 on, a shell could not run the compiler, or saw it killed. */
@@ -247,14 +248,14 @@ static inline const char *dtlto_run_open_folder(char *folder, size_t size,
   if ((size_t)length >= size)
     errno = ENAMETOOLONG;
   if ((size_t)length >= size || !mkdtemp(folder))
-    return "can't make the folder";
+    return "cannot create the folder";
   *dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (*dir >= 0)
     return NULL;
   int error = errno;
   rmdir(folder);
   errno = error;
-  return "can't open the folder";
+  return "cannot open the folder";
 }
 
 static inline void dtlto_run_close_folder(const char *folder,

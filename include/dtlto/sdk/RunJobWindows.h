@@ -276,7 +276,7 @@ static inline int32_t dtlto_run_command(const dtlto_run *run,
   if (from)
     CloseHandle(from);
   if (!process)
-    return dtlto_run_fail(DTLTO_ERROR_INFRASTRUCTURE, text, size, "can't run",
+    return dtlto_run_fail(DTLTO_ERROR_INFRASTRUCTURE, text, size, "cannot run",
                           run->program);
   dtlto_run_end_words(&words);
   if (stopped)
@@ -423,7 +423,7 @@ static inline const char *dtlto_run_open_folder(char *folder, size_t size,
   }
   if (!good) {
     dtlto_run_set_errno();
-    return "can't make the folder";
+    return "cannot create the folder";
   }
   WideCharToMultiByte(CP_UTF8, 0, name + 4, -1, folder, (int)size, NULL, NULL);
   *dir = wcsdup(name);
