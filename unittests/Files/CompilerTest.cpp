@@ -69,7 +69,7 @@ TEST(Compiler, IsAsked) {
   ASSERT_TRUE(bool(C)) << toString(C.takeError());
   EXPECT_EQ(C->Config, Config);
   EXPECT_EQ(toString(askCompiler({"/nonexistent/clang"}).takeError()),
-            "the compiler '/nonexistent/clang': can't run "
+            "the compiler '/nonexistent/clang': cannot run "
             "'/nonexistent/clang': No such file or directory");
 }
 

@@ -323,7 +323,7 @@ TEST_F(KeptModulesTest, WhatTheFarmHasIsForOtherMachines) {
       // Drop a module that turned out to be invalid.
       std::string Dropped = Second.dropForPlugin(Tasks[1]);
       EXPECT_NE(Dropped.find("the farm's store entry "), std::string::npos);
-      EXPECT_NE(Dropped.find(", is removed"), std::string::npos);
+      EXPECT_NE(Dropped.find(", was removed"), std::string::npos);
       EXPECT_EQ(Second.forPlugin(Tasks[1]), nullptr);
       EXPECT_TRUE(Second.wants(Tasks[1], false));
     });

@@ -146,10 +146,10 @@ TEST(CostFile, WrongEntriesWithARightChecksum) {
                          "00000000000000ff 1 1000000000001",
                          "00000000000000ff 18446744073709551617 1",
                          "00000000000000ff 1 99999999999999999999999999"})
-    EXPECT_EQ(parse(withBody((Line + "\n").str())), "entry 1 is wrong")
+    EXPECT_EQ(parse(withBody((Line + "\n").str())), "entry 1 is invalid")
         << Line.str();
-  EXPECT_EQ(parse(withBody("00000000000000ff 1 1")), "entry 1 is wrong");
-  EXPECT_EQ(parse(withBody("00000000000000ff 1 1\n\n")), "entry 2 is wrong");
+  EXPECT_EQ(parse(withBody("00000000000000ff 1 1")), "entry 1 is invalid");
+  EXPECT_EQ(parse(withBody("00000000000000ff 1 1\n\n")), "entry 2 is invalid");
   EXPECT_EQ(parse(withBody("00000000000000ff 1 1\n0000000000000001 1 1\n"
                            "00000000000000ff 2 2\n")),
             "an entry is repeated");

@@ -90,7 +90,7 @@ TEST_F(StatsQueryTest, APort) {
   ASSERT_EQ(
       Host.open({hosts({&A}), "stats-port=" + std::to_string(Stats.port())}),
       DTLTO_OK);
-  Host.waitForLog(A.name() + ": runs 9 jobs");
+  Host.waitForLog(A.name() + ": its statistics port reports 9 jobs at a time");
   expectJobs(Host, A, 9);
 }
 
@@ -104,7 +104,7 @@ TEST_F(StatsQueryTest, APortAboveTheHosts) {
       Host.open({hosts({&A}),
                  "stats-port=+" + std::to_string(Stats.port() - A.port())}),
       DTLTO_OK);
-  Host.waitForLog(A.name() + ": runs 1 jobs");
+  Host.waitForLog(A.name() + ": its statistics port reports 1 jobs at a time");
   expectJobs(Host, A, 1);
 }
 
