@@ -45,6 +45,8 @@
 #                           processes of the local plugin. worker=also: as well as
 #                           the linker, or clang. worker=parts: argv/ splits
 #                           modules, and compares with the linker's own parts
+#   slow=0                  skips the tests that require the feature `slow`: those
+#                           that take more than 7 s when others run, too
 #   other-plugins=FOLDER    plugins of a build with another LLVM, for abi/
 
 import os
@@ -67,6 +69,8 @@ if config.worker not in ("0", "1", "also", "parts"):
     lit_config.fatal("worker=%s: 0, 1, also or parts" % config.worker)
 if config.worker != "0":
     config.available_features.add("worker")
+if lit_config.params.get("slow", "1") == "1":
+    config.available_features.add("slow")
 config.other_plugins = lit_config.params.get("other-plugins")
 if config.other_plugins:
     config.available_features.add("other-plugins")

@@ -15,8 +15,7 @@ struct dtlto_session {
   char clang[1024];
   uint32_t num_threads;
   pthread_t threads[NUM_THREADS];
-  // Guards the fields below. Not held during calls of the host, which may wait
-  // for us.
+  // Guards the fields below. Not held in calls of the host, which may wait.
   pthread_mutex_t lock;
   pthread_cond_t changed;
   int closing;

@@ -16,7 +16,7 @@ with open(sys.argv[1]) as page:
             # own dashes.
             described.update(re.findall(r"(?:^| , Fl Fl )([a-z-]+)",
                                         " ".join(words)))
-told = set(re.findall(r"--([a-z-]+)", sys.stdin.read().partition("of dtlto.\n")[2]))
+told = set(re.findall(r"--([a-z-]+)", sys.stdin.read().partition("index-only.\n")[2]))
 told -= {"thinlto-prefix-replace"}
 if len(told) < 10 or told != described:
     sys.exit("only in the help: %s; only in the page: %s" %
