@@ -189,10 +189,9 @@ TEST_F(SshProcessTest, DiesAtOnce) {
   EXPECT_EQ(Host.wait(Host.submit(smallJob("x.o"))).Worker, A.name());
   Host.waitForLog("me@there: ");
   Host.close();
-  EXPECT_NE(
-      onlyWarning(Host).find(
-          "does 'ssh me@there distccd --version' work without a prompt"),
-      std::string::npos);
+  EXPECT_NE(onlyWarning(Host).find(
+                "does 'ssh me@there distccd --version' work without a prompt"),
+            std::string::npos);
 }
 
 /// ssh can't ask for a password, and its own message is the reason.

@@ -8,6 +8,7 @@
         p[i] += p[k] * (x ^ n) + (p[i + k] >> (n % 7));                        \
     return x > n ? p[x] : p[n % 13] - x;                                       \
   }
-#define TEN(n) F(n##0) F(n##1) F(n##2) F(n##3) F(n##4)                         \
-  F(n##5) F(n##6) F(n##7) F(n##8) F(n##9)
+#define TEN(n)                                                                 \
+  F(n##0)                                                                      \
+  F(n##1) F(n##2) F(n##3) F(n##4) F(n##5) F(n##6) F(n##7) F(n##8) F(n##9)
 TEN(1) TEN(2) TEN(3) TEN(4) TEN(5) TEN(6) TEN(7) TEN(8) TEN(9)

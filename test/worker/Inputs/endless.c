@@ -4,6 +4,4 @@
 // Code generation takes days, but little memory.
 
 void endless(void);
-void endless(void) {
-  __asm__(".rept 1000000\n.rept 1000000000\n.endr\n.endr");
-}
+void endless(void) { __asm__(".rept 1000000\n.rept 1000000000\n.endr\n.endr"); }
