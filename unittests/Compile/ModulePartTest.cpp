@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Compile/ModulePart.h"
+#include "Compile/AssemblerSymbols.h"
 #include "Modules.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/DebugInfoMetadata.h"
@@ -412,6 +413,13 @@ TEST_F(ModulePartTest, SymbolsThatDirectivesDefine) {
       else
         EXPECT_TRUE(together("one", "defines")) << Text;
     }
+}
+
+TEST(AssemblerSymbolsTest, QuotedNames) {
+  std::set<std::string> Names;
+  forEachName("call \"\"; call \"a b\"; call \"c",
+              [&](StringRef Name) { Names.insert(Name.str()); });
+  EXPECT_EQ(Names, (std::set<std::string>{"call", "a", "a b", "b", "c"}));
 }
 
 /// Assembly that defines nothing can be compiled in any part, and copied.

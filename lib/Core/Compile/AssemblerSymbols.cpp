@@ -115,9 +115,11 @@ std::string dtlto::withPlaceholders(StringRef Assembly) {
 
 void dtlto::forEachName(StringRef Text, function_ref<void(StringRef)> Tell) {
   // Names in quotes may contain any characters.
-  for (auto [Quoted, Rest] = Text.split('"').second.split('"'); !Quoted.empty();
-       std::tie(Quoted, Rest) = Rest.split('"').second.split('"'))
-    Tell(Quoted);
+  for (StringRef Quoted, Rest = Text; Rest.contains('"');) {
+    std::tie(Quoted, Rest) = Rest.split('"').second.split('"');
+    if (!Quoted.empty())
+      Tell(Quoted);
+  }
   while (!(Text = Text.drop_until(isNameCharacter)).empty()) {
     StringRef Word = Text.take_while(isNameCharacter);
     Text = Text.drop_front(Word.size());
