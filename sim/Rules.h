@@ -47,7 +47,7 @@ private:
     bool IsKnown = false;  // an action has named it
     bool AtPlugin = false; // or will be
     bool Prepares = false; // on a thread, even if not needed any more
-    bool Compiles = false; // likewise
+    bool Compiles = false; // on a thread, even if not needed any more
     bool IsSecond = false; // began while another one was live
     bool IsOurs = false;   // this process made the object
     bool IsCached = false; // another machine made it, for another link

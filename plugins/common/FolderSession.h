@@ -42,7 +42,7 @@ namespace dtlto {
 /// How a FolderSession runs jobs.
 struct FolderSettings {
   std::string Program;  // a path, or a name in PATH
-  std::string Compiler; // likewise; the first word of each command
+  std::string Compiler; // a path or name; the first word of each command
   std::vector<std::string> CompilerFirst, CompilerLast; // further arguments
   std::string Folder;                                   // empty: next to output
   bool Keep = false;

@@ -876,7 +876,7 @@ TEST_F(ClientTest, RefusedAtOnce) {
   std::string Said = logged(DTLTO_LOG_ERROR);
   EXPECT_EQ(3, std::count(Said.begin(), Said.end(), '\n')) << Said;
   EXPECT_NE(std::string::npos,
-            Said.find("instance 'mine': NOT_FOUND: you are nobody here"));
+            Said.find("instance 'mine': NOT_FOUND: unknown client"));
 }
 
 TEST_F(ClientTest, RefusedLater) {
@@ -1048,7 +1048,7 @@ TEST_F(ClientTest, ServerThatIsNotReady) {
   EXPECT_NE(std::string::npos, logged(DTLTO_LOG_ERROR).find("UNAVAILABLE"));
   // Reported once, at the first failure: a short link ends before the last.
   EXPECT_EQ("server " + server().url() +
-                ": UNAVAILABLE: you are nobody here; retrying\n",
+                ": UNAVAILABLE: unknown client; retrying\n",
             logged(DTLTO_LOG_DEBUG));
 }
 

@@ -107,7 +107,7 @@ struct MockServer::Impl final : re::Execution::Service,
     std::lock_guard<std::mutex> Lock(Mutex);
     note(C);
     if (O.CapabilitiesCode)
-      return Status(StatusCode(O.CapabilitiesCode), "you are nobody here");
+      return Status(StatusCode(O.CapabilitiesCode), "unknown client");
     auto *Cache = Out->mutable_cache_capabilities();
     Cache->add_digest_functions(re::DigestFunction::SHA256);
     if (O.Blake3)

@@ -32,7 +32,7 @@ enum class Fate {
   Good,
   CutEarly,    // UNAVAILABLE before the first message
   CutLate,     // UNAVAILABLE once it runs; WaitExecution has the rest
-  Forgotten,   // likewise, but WaitExecution returns NOT_FOUND
+  Forgotten,   // UNAVAILABLE once it runs; WaitExecution: NOT_FOUND
   Full,        // RESOURCE_EXHAUSTED
   Lost,        // one of its blobs is MISSING, and is really removed
   NotFound,    // the action itself is removed; returns NOT_FOUND

@@ -58,8 +58,8 @@ protected:
   std::unique_ptr<MockServer> Server;
   uint32_t Timeout = 60;
   uint64_t ResultBytes = 0;
-  std::string Avoid;                          // of later jobs
-  std::string Triple = "x86_64-pc-linux-gnu"; // likewise
+  std::string Avoid;                          // field of later jobs
+  std::string Triple = "x86_64-pc-linux-gnu"; // field of later jobs
   dtlto_session *Session = nullptr;
   std::string Folder, Worker;
 

@@ -45,8 +45,7 @@ static std::string quoted(StringRef Bytes) {
   return OS.str();
 }
 
-/// Calls \p Each with the name of each section and a function that visits the
-/// section's fields.
+/// Calls \p Each with each section's name and a visitor of its fields.
 template <class Conf, class Fn> static void forSections(Conf &C, Fn Each) {
   Each("config", [&](auto &Visit) { visitConfig(Visit, C); });
   Each("target", [&](auto &Visit) { visitTarget(Visit, C.Options); });
@@ -56,8 +55,7 @@ template <class Conf, class Fn> static void forSections(Conf &C, Fn Each) {
 
 static constexpr StringLiteral ARCContract = "objc-arc-contract";
 
-/// Calls \p Each with the name of each field whose file may be sent, and the
-/// file's name.
+/// Calls \p Each with each field whose file may be sent, and the file's name.
 template <class Extras, class Fn> static void forFiles(Extras &E, Fn Each) {
   Each("CSIRProfile", E.CSIRProfile);
   Each("SampleProfile", E.SampleProfile);
@@ -237,8 +235,7 @@ static Expected<std::string> writeText(const lto::Config &Conf,
   return Text;
 }
 
-/// Writes a configuration with the words of \p LLVMOptions that a compiler
-/// needs.
+/// Writes a configuration with \p LLVMOptions, reduced to a compiler's.
 static Expected<std::string> write(const lto::Config &Conf,
                                    ArrayRef<std::string> LLVMOptions,
                                    const ConfigExtras &Extras, bool NoCodegen) {
@@ -378,8 +375,7 @@ private:
 
 } // namespace
 
-/// Returns false if \p Top lacks extras or has any that the writer doesn't
-/// write.
+/// Returns false if \p Top doesn't have exactly the extras that are written.
 static bool readExtras(const json::Object &Top, ConfigExtras &Extras) {
   const json::Object *Files = Top.getObject("files");
   const json::Array *Passes = Top.getArray("passes");

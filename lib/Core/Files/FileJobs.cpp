@@ -235,7 +235,7 @@ std::vector<std::string> FileJobs::command(const FileJob &J) const {
   auto Has = [&](StringRef What) {
     return any_of(Args, [&](StringRef Arg) { return Arg.contains(What); });
   };
-  // Likewise, record the final name of the object.
+  // Windows objects also record their final name.
   if (namesObject(Args, Target) && !Has("-object-file-name=")) {
     Args.push_back("-Xclang");
     Args.push_back("-object-file-name=" + absolute(J.object()));

@@ -41,7 +41,7 @@ enum class AttemptKind : uint8_t {
   Retry,     // after a failed attempt
   Duplicate, // next to a slow attempt
   Here,      // in this process, without the plugin
-  Verify     // likewise, only to compare
+  Verify     // in this process, to compare with the plugin's object
 };
 
 enum class AttemptState : uint8_t {
