@@ -7,6 +7,7 @@ import argparse
 import filecmp
 import json
 import os
+import re
 import select
 import shlex
 import signal
@@ -18,9 +19,21 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-LLVM_VERSION = os.environ.get("DTLTO_LLVM_VERSION", "19")
-LLVM = Path(os.environ.get("DTLTO_LLVM", f"/usr/lib/llvm-{LLVM_VERSION}"))
 BUILD = Path(os.environ.get("DTLTO_BUILD", ROOT / "build"))
+
+
+def llvm_version():
+    """LLVM's major version: the one that is asked for, or BUILD's."""
+    given = os.environ.get("DTLTO_LLVM_VERSION")
+    cache = BUILD / "CMakeCache.txt"
+    if not given and cache.exists():
+        given = re.search(r"^DTLTO_LLVM_VERSION:\w+=(\d+)", cache.read_text(), re.M)
+        given = given and given[1]
+    return given or "22"
+
+
+LLVM_VERSION = llvm_version()
+LLVM = Path(os.environ.get("DTLTO_LLVM", f"/usr/lib/llvm-{LLVM_VERSION}"))
 STOCK = str(LLVM / "bin/ld.lld")
 CLANG = str(LLVM / "bin/clang")
 

@@ -31,10 +31,10 @@ elseif(LLVM_DIR)
   endif()
   set(DTLTO_LLVM_VERSION ${LLVM_VERSION_MAJOR})
 else()
-  # The version in the environment, as for the scripts, or the first known
-  # version that is installed as on Debian.
-  set(_default 19)
-  foreach(_version IN LISTS _known_versions)
+  # The version in the environment, as for the scripts. Otherwise, of the versions that
+  # are installed as on Debian, 22, or the lowest.
+  set(_default 22)
+  foreach(_version 22 ${_known_versions})
     if(EXISTS "/usr/lib/llvm-${_version}/lib/cmake/llvm/LLVMConfig.cmake")
       set(_default ${_version})
       break()

@@ -10,21 +10,35 @@ unset CDPATH
 # shellcheck disable=SC2034
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-# The major version of LLVM in Debian's release with this code name; otherwise the
-# version of most of the work.
-llvm_of() {
-  case $1 in
-    trixie) echo 22 ;;
-    forky | sid) echo 23 ;;
-    *) echo 19 ;;
-  esac
+# has_llvm VERSION: whether this machine, or its lists of packages, has it.
+has_llvm() {
+  [[ -e /usr/lib/llvm-$1/lib/liblldELF.a ]] ||
+    apt-cache show "liblld-$1-dev" >/dev/null 2>&1
 }
 
-# The version to build and compare with. Debian's sid has the code name of the next
-# release.
+# Prints the version of LLVM to build and compare with.
+default_llvm() {
+  local version
+  for version in 22 23 19; do
+    ! has_llvm "$version" || break
+  done
+  echo "$version"
+}
+
+# A new machine may have no package lists yet.
+update_package_lists() {
+  [[ $EUID -ne 0 ]] || ! command -v apt-get >/dev/null ||
+    apt-cache show g++ >/dev/null 2>&1 || apt-get -qq update >&2 || true
+}
+
+# LLVM's major version.
 # shellcheck disable=SC2034
-llvm=${DTLTO_LLVM_VERSION:-$(llvm_of "$(. /etc/os-release 2>/dev/null &&
-  echo "${VERSION_CODENAME-}")")}
+if [[ -n ${DTLTO_LLVM_VERSION-} ]]; then
+  llvm=$DTLTO_LLVM_VERSION
+else
+  update_package_lists
+  llvm=$(default_llvm)
+fi
 
 # The targets that linking a program needs: the linker, the worker and the plugins.
 # shellcheck disable=SC2034
