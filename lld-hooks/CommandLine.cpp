@@ -22,7 +22,7 @@ using namespace dtlto;
 namespace {
 
 /// One of our options, as written.
-struct Found {
+struct ParsedOption {
   StringRef Spelling; // up to the value, for messages
   std::string Name;   // without dashes; in lower case for lld-link
   std::optional<StringRef> Value;
@@ -52,7 +52,7 @@ struct Filter {
   bool HasDistributeCC = true; // next to --thinlto-distribute
 
   bool operator()(StringRef Name) const {
-    return isOurOption(Name) ||
+    return isDistOption(Name) ||
            (HasDistributor && !distributorArgument(Name).empty()) ||
            (HasDistributeCC && Name == DistributeCC);
   }
@@ -64,16 +64,17 @@ static bool consumeDashes(StringRef &S) {
   return S.consume_front("--") || S.consume_front("-");
 }
 
-static std::optional<Found> parseName(StringRef Word, StringRef Rest,
-                                      bool IsCOFF, const Filter &IsOurs) {
+static std::optional<ParsedOption> parseName(StringRef Word, StringRef Rest,
+                                             bool IsCOFF,
+                                             const Filter &IsDtltoOption) {
   size_t End = Rest.find_first_of(IsCOFF ? ":=" : "=");
   StringRef Name = Rest.take_front(End);
   std::string Lower;
   if (IsCOFF)
     Name = Lower = Name.lower();
-  if (!IsOurs(Name))
+  if (!IsDtltoOption(Name))
     return std::nullopt;
-  Found F;
+  ParsedOption F;
   F.Name = Name.str();
   F.Spelling = Word.drop_back(Rest.size() - Name.size());
   if (End != StringRef::npos)
@@ -83,41 +84,43 @@ static std::optional<Found> parseName(StringRef Word, StringRef Rest,
 
 /// Returns our option that begins at \p Args[I], if any, and moves \p I to its
 /// last word.
-static std::optional<Found> parseOption(ArrayRef<const char *> Args, size_t &I,
-                                        bool IsCOFF, const Filter &IsOurs) {
+static std::optional<ParsedOption> parseOption(ArrayRef<const char *> Args,
+                                               size_t &I, bool IsCOFF,
+                                               const Filter &IsDtltoOption) {
   StringRef Word = Args[I];
   StringRef Rest = Word;
   if (IsCOFF) {
     if (!Rest.consume_front("/") && !consumeDashes(Rest))
       return std::nullopt;
-    return parseName(Word, Rest, IsCOFF, IsOurs);
+    return parseName(Word, Rest, IsCOFF, IsDtltoOption);
   }
   if (!consumeDashes(Rest))
     return std::nullopt;
   if (Rest.consume_front("plugin-opt=")) {
     consumeDashes(Rest);
-    return parseName(Word, Rest, IsCOFF, IsOurs);
+    return parseName(Word, Rest, IsCOFF, IsDtltoOption);
   }
   if (Rest == "plugin-opt" && I + 1 < Args.size()) {
     StringRef Next = Args[I + 1];
     StringRef NextRest = Next;
     consumeDashes(NextRest);
-    std::optional<Found> F = parseName(Next, NextRest, IsCOFF, IsOurs);
+    std::optional<ParsedOption> F =
+        parseName(Next, NextRest, IsCOFF, IsDtltoOption);
     if (F)
       ++I;
     return F;
   }
-  return parseName(Word, Rest, IsCOFF, IsOurs);
+  return parseName(Word, Rest, IsCOFF, IsDtltoOption);
 }
 
 /// Returns the filter for the plugin that is named last. Fails for
 /// --distribute-cc without its plugin, since LLD doesn't know the option.
-static Expected<Filter> lookForPlugin(ArrayRef<const char *> Args,
-                                      bool IsCOFF) {
+static Expected<Filter> findFilter(ArrayRef<const char *> Args, bool IsCOFF) {
   StringRef Plugin, CC;
   bool HasDistribute = false;
   for (size_t I = 1; I < Args.size(); ++I)
-    if (std::optional<Found> F = parseOption(Args, I, IsCOFF, Filter())) {
+    if (std::optional<ParsedOption> F =
+            parseOption(Args, I, IsCOFF, Filter())) {
       if (F->Name == "thinlto-dist-plugin" || F->Name == "thinlto-distribute")
         Plugin = F->Value.value_or("");
       HasDistribute |= F->Name == "thinlto-distribute" && !F->Value;
@@ -134,7 +137,8 @@ static Expected<Filter> lookForPlugin(ArrayRef<const char *> Args,
 }
 
 /// Sets \p F as our own option or argument. Fails with a message that names it.
-static Error take(const Found &F, const Filter &Is, Options &Opts) {
+static Error setParsedOption(const ParsedOption &F, const Filter &IsDtltoOption,
+                             Options &Opts) {
   std::string Argument = distributorArgument(F.Name).str();
   if (F.Name == DistributeCC)
     Argument = "cc";
@@ -144,21 +148,23 @@ static Error take(const Found &F, const Filter &Is, Options &Opts) {
     return setOption(Opts, "thinlto-dist-plugin-arg",
                      (Twine(Argument) + "=" + *F.Value).str(), F.Spelling);
   }
-  if (F.Name == "thinlto-distribute" && !F.Value && Is.HasDistributeCC)
+  if (F.Name == "thinlto-distribute" && !F.Value &&
+      IsDtltoOption.HasDistributeCC)
     return setOption(Opts, F.Name, StringRef("make"), F.Spelling);
   return setOption(Opts, F.Name, F.Value, F.Spelling);
 }
 
 /// Returns the words for us, as they are in \p Args.
 static SmallVector<const char *, 16>
-ourWords(ArrayRef<const char *> Args, bool IsCOFF, const Filter &IsOurs) {
-  SmallVector<const char *, 16> Ours;
+findDtltoArgs(ArrayRef<const char *> Args, bool IsCOFF,
+              const Filter &IsDtltoOption) {
+  SmallVector<const char *, 16> DtltoArgs;
   for (size_t I = 1; I < Args.size(); ++I) {
     size_t First = I;
-    if (parseOption(Args, I, IsCOFF, IsOurs))
-      Ours.append(Args.begin() + First, Args.begin() + I + 1);
+    if (parseOption(Args, I, IsCOFF, IsDtltoOption))
+      DtltoArgs.append(Args.begin() + First, Args.begin() + I + 1);
   }
-  return Ours;
+  return DtltoArgs;
 }
 
 bool dtlto::isMachO(ArrayRef<const char *> Args) {
@@ -192,8 +198,8 @@ static bool isMinGW(ArrayRef<const char *> Args) {
 }
 
 /// Notes a word of lld-link.
-static void lookAtCOFF(StringRef Arg, std::vector<std::string> &LLVMOptions,
-                       Options &Opts) {
+static void readCOFFOption(StringRef Arg, std::vector<std::string> &LLVMOptions,
+                           Options &Opts) {
   // lld-link ignores names with two dashes.
   if (!Arg.consume_front("/") && !Arg.consume_front("-"))
     return;
@@ -217,16 +223,16 @@ static bool isForGCC(StringRef Arg) {
 /// options counts, so they are stored in the order in which LLD's drivers
 /// process them, not that of the command line. \p Args has none of our options.
 /// \p Environment is for MinGW.
-static void lookAtOthers(ArrayRef<const char *> Args, bool IsCOFF,
-                         ArrayRef<const char *> Environment, Options &Opts) {
+static void readLLDOptions(ArrayRef<const char *> Args, bool IsCOFF,
+                           ArrayRef<const char *> Environment, Options &Opts) {
   const bool MinGW = !IsCOFF && isMinGW(Args);
   // In the drivers for ELF and wasm, only the output option begins with one
   // dash and an `o`.
   const bool JoinsOutput = !MinGW && !isMachO(Args);
   // In MinGW's order; ELF puts the second before the first.
-  std::vector<std::string> Plain, OfPlugin, OfXlink;
+  std::vector<std::string> Plain, ForPlugin, FromXlink;
   for (StringRef Arg : Environment)
-    lookAtCOFF(Arg, Plain, Opts);
+    readCOFFOption(Arg, Plain, Opts);
   std::vector<StringRef> Xlink;
   for (size_t I = 1; I < Args.size(); ++I) {
     StringRef Arg = Args[I];
@@ -238,7 +244,7 @@ static void lookAtOthers(ArrayRef<const char *> Args, bool IsCOFF,
         Arg.contains("plugin-opt=thinlto-index-only"))
       Opts.MayNotLink = true;
     if (IsCOFF) {
-      lookAtCOFF(Arg, Plain, Opts);
+      readCOFFOption(Arg, Plain, Opts);
       continue;
     }
     if ((Arg == "-o" || Arg == "--output") && HasNext) {
@@ -254,7 +260,7 @@ static void lookAtOthers(ArrayRef<const char *> Args, bool IsCOFF,
       continue;
     // Symbols that parts share would stay in the object.
     if (Arg == "r" || Arg == "relocatable")
-      Opts.KeepsWhole = "-r";
+      Opts.NoSplitOption = "-r";
     if (Arg.consume_front("thinlto-cache-dir=")) // ELF, MinGW, wasm
       Opts.CacheFolder = Arg.str();
     else if (Arg == "cache_path_lto" && HasNext) // Mach-O
@@ -264,9 +270,9 @@ static void lookAtOthers(ArrayRef<const char *> Args, bool IsCOFF,
     else if (Arg.consume_front("mllvm="))
       Plain.push_back(Arg.str());
     else if (Arg == "plugin-opt" && HasNext && Args[I + 1][0] == '-')
-      OfPlugin.push_back(Args[++I]);
+      ForPlugin.push_back(Args[++I]);
     else if (Arg.consume_front("plugin-opt=") && Arg.starts_with("-"))
-      OfPlugin.push_back(Arg.str());
+      ForPlugin.push_back(Arg.str());
     else if (MinGW && Arg == "Xlink" && HasNext)
       Xlink.push_back(Args[++I]);
     else if (MinGW && Arg.consume_front("Xlink="))
@@ -274,39 +280,40 @@ static void lookAtOthers(ArrayRef<const char *> Args, bool IsCOFF,
   }
   // For the driver of lld-link, which processes its words last.
   for (StringRef Arg : Xlink)
-    lookAtCOFF(Arg, OfXlink, Opts);
-  erase_if(OfPlugin, isForGCC);
-  for (auto *Words : MinGW ? std::array{&Plain, &OfPlugin, &OfXlink}
-                           : std::array{&OfPlugin, &Plain, &OfXlink})
-    Opts.LLVMOptions.insert(Opts.LLVMOptions.end(), Words->begin(),
-                            Words->end());
+    readCOFFOption(Arg, FromXlink, Opts);
+  erase_if(ForPlugin, isForGCC);
+  for (auto *ArgList : MinGW ? std::array{&Plain, &ForPlugin, &FromXlink}
+                             : std::array{&ForPlugin, &Plain, &FromXlink})
+    Opts.LLVMOptions.insert(Opts.LLVMOptions.end(), ArgList->begin(),
+                            ArgList->end());
 }
 
-using Words = SmallVectorImpl<const char *>;
+using ArgList = SmallVectorImpl<const char *>;
 
 /// Adds the words that lld-link takes from the environment, in the place where
 /// it puts them. LLD reads the environment again, so our options can't be
 /// removed there.
-static Error addEnvironment(Words &Args, StringSaver &Saver,
-                            const Filter &IsOurs,
-                            function_ref<void(Words &)> Expand) {
+static Error addEnvironment(ArgList &Args, StringSaver &Saver,
+                            const Filter &IsDtltoOption,
+                            function_ref<void(ArgList &)> Expand) {
   for (StringRef Arg : drop_begin(Args))
     if ((Arg.consume_front("/") || consumeDashes(Arg)) &&
         Arg.equals_insensitive("lldignoreenv"))
       return Error::success();
   for (StringRef Name : {"LINK", "_LINK_"})
     if (std::optional<std::string> Text = sys::Process::GetEnv(Name)) {
-      SmallVector<const char *, 16> Added;
-      cl::TokenizeWindowsCommandLine(*Text, Saver, Added);
-      Expand(Added);
-      for (size_t I = 0; I != Added.size(); ++I)
-        if (std::optional<Found> F =
-                parseOption(Added, I, /*IsCOFF=*/true, IsOurs))
+      SmallVector<const char *, 16> EnvironmentArgs;
+      cl::TokenizeWindowsCommandLine(*Text, Saver, EnvironmentArgs);
+      Expand(EnvironmentArgs);
+      for (size_t I = 0; I != EnvironmentArgs.size(); ++I)
+        if (std::optional<ParsedOption> F =
+                parseOption(EnvironmentArgs, I, /*IsCOFF=*/true, IsDtltoOption))
           return failure(F->Spelling + " is in the environment variable " +
                          Name +
                          ": write it on the command line, or in a response "
                          "file that the command line names");
-      Args.insert(std::next(Args.begin()), Added.begin(), Added.end());
+      Args.insert(std::next(Args.begin()), EnvironmentArgs.begin(),
+                  EnvironmentArgs.end());
     }
   return Error::success();
 }
@@ -314,7 +321,7 @@ static Error addEnvironment(Words &Args, StringSaver &Saver,
 Error dtlto::extractOptions(SmallVectorImpl<const char *> &Args, bool IsCOFF,
                             StringSaver &Saver, Options &Opts) {
   SmallVector<const char *, 256> Expanded(Args.begin(), Args.end());
-  auto Expand = [&](Words &All) {
+  auto Expand = [&](ArgList &All) {
     bool HasResponseFile =
         any_of(All, [](StringRef Word) { return Word.starts_with("@"); });
     // LLD reports a file that can't be read, or that includes itself.
@@ -325,27 +332,31 @@ Error dtlto::extractOptions(SmallVectorImpl<const char *> &Args, bool IsCOFF,
   };
   Expand(Expanded);
 
-  Expected<Filter> OfPlugin = lookForPlugin(Expanded, IsCOFF);
-  if (!OfPlugin)
-    return OfPlugin.takeError();
-  const Filter IsOurs = *OfPlugin;
-  auto OursNow = [&] { return ourWords(Expanded, IsCOFF, IsOurs); };
-  for (auto Ours = OursNow(); !Ours.empty(); Ours = OursNow()) {
+  Expected<Filter> ForPlugin = findFilter(Expanded, IsCOFF);
+  if (!ForPlugin)
+    return ForPlugin.takeError();
+  const Filter IsDtltoOption = *ForPlugin;
+  auto FindCurrent = [&] {
+    return findDtltoArgs(Expanded, IsCOFF, IsDtltoOption);
+  };
+  for (auto DtltoArgs = FindCurrent(); !DtltoArgs.empty();
+       DtltoArgs = FindCurrent()) {
     // LLD must not see a response file that contains one of our options, or its
     // beginning.
-    if (Ours != ourWords(Args, IsCOFF, IsOurs))
+    if (DtltoArgs != findDtltoArgs(Args, IsCOFF, IsDtltoOption))
       Args.assign(Expanded.begin(), Expanded.end());
-    SmallVector<const char *, 256> Others = {Args.front()};
+    SmallVector<const char *, 256> RemainingArgs = {Args.front()};
     for (size_t I = 1; I < Args.size(); ++I) {
-      std::optional<Found> F = parseOption(Args, I, IsCOFF, IsOurs);
+      std::optional<ParsedOption> F =
+          parseOption(Args, I, IsCOFF, IsDtltoOption);
       if (!F) {
-        Others.push_back(Args[I]);
+        RemainingArgs.push_back(Args[I]);
         continue;
       }
-      if (Error E = take(*F, IsOurs, Opts))
+      if (Error E = setParsedOption(*F, IsDtltoOption, Opts))
         return E;
     }
-    Args.assign(Others.begin(), Others.end());
+    Args.assign(RemainingArgs.begin(), RemainingArgs.end());
     // Expand again, as LLD will: a value that followed our option may now
     // follow another option, and be one of ours if that option is -plugin-opt.
     Expanded.assign(Args.begin(), Args.end());
@@ -353,12 +364,12 @@ Error dtlto::extractOptions(SmallVectorImpl<const char *> &Args, bool IsCOFF,
   }
   SmallVector<const char *, 16> Environment = {Args.front()};
   if (IsCOFF) {
-    if (Error E = addEnvironment(Expanded, Saver, IsOurs, Expand))
+    if (Error E = addEnvironment(Expanded, Saver, IsDtltoOption, Expand))
       return E;
   } else if (isMinGW(Expanded)) {
-    if (Error E = addEnvironment(Environment, Saver, IsOurs, Expand))
+    if (Error E = addEnvironment(Environment, Saver, IsDtltoOption, Expand))
       return E;
   }
-  lookAtOthers(Expanded, IsCOFF, ArrayRef(Environment).drop_front(), Opts);
+  readLLDOptions(Expanded, IsCOFF, ArrayRef(Environment).drop_front(), Opts);
   return Error::success();
 }

@@ -55,9 +55,9 @@ void realStartTrace(unsigned, StringRef, bool) asm("__real_" DTLTO_START_TRACE);
 Error realWriteTrace(StringRef, StringRef) asm("__real_" DTLTO_WRITE_TRACE);
 
 static Linker *TheLinker = nullptr;
-static bool WasBackendAsked = false;
+static bool WasBackendRequested = false;
 
-void dtlto::installHooks(Linker &L) { TheLinker = &L; }
+void dtlto::installHooks(Linker &NewLinker) { TheLinker = &NewLinker; }
 
 lto::ThinBackend wrapCreateBackend(
     ThreadPoolStrategy Parallelism, lto::IndexWriteCallback OnWrite,
@@ -71,25 +71,26 @@ lto::ThinBackend wrapCreateBackend(ThreadPoolStrategy Parallelism,
   if (!TheLinker)
     return realCreateBackend(Parallelism, std::move(OnWrite),
                              ShouldEmitIndexFiles, ShouldEmitImportsFiles);
-  WasBackendAsked = true;
-  TheLinker->Opts.LLVMOptions = optionsThatAreSet(TheLinker->Opts.LLVMOptions);
+  WasBackendRequested = true;
+  TheLinker->Opts.LLVMOptions =
+      filterParsedOptions(TheLinker->Opts.LLVMOptions);
   if (Error E = checkCodegenDataToUse())
     lld::fatal("dtlto: " + toString(std::move(E)));
-  bool IsTwice = compilesTwice();
-  if (IsTwice && !canDistributeTwoRounds(*TheLinker)) {
+  bool HasTwoRounds = compilesTwice();
+  if (HasTwoRounds && !canDistributeTwoRounds(*TheLinker)) {
     TheLinker->HasBackend = true; // reported by the note below
-    const char *Beside = HasCodegenData ? " with --thinlto-dist-split" : "";
+    const char *Condition = HasCodegenData ? " with --thinlto-dist-split" : "";
     TheLinker->Msg->note(
         "plugin '" + Twine(TheLinker->Plugin->name) +
         "': all modules are compiled locally, since "
         "-mllvm -codegen-data-thinlto-two-rounds cannot be distributed" +
-        Beside);
+        Condition);
     return realCreateBackend(Parallelism, std::move(OnWrite),
                              ShouldEmitIndexFiles, ShouldEmitImportsFiles);
   }
   guardAgainstExit();
   // Like the in-process backend: no index files and no OnWrite callback.
-  if (IsTwice)
+  if (HasTwoRounds)
     return createTwoRoundsBackend(*TheLinker, Parallelism);
   return createPluginThinBackend(*TheLinker, Parallelism, std::move(OnWrite),
                                  ShouldEmitIndexFiles, ShouldEmitImportsFiles);
@@ -115,9 +116,9 @@ unsigned wrapMaxTasks(const lto::LTO *LTO) {
   if (!TheLinker || TheLinker->Opts.Split == 0)
     return NumTasks;
   TheLinker->NumTasks = NumTasks;
-  TheLinker->NumTasksOfParts =
-      maxTasksOfParts(TheLinker->Inputs, TheLinker->Opts.Split);
-  return NumTasks + TheLinker->NumTasksOfParts;
+  TheLinker->NumPartTasks =
+      maxPartTasks(TheLinker->Inputs, TheLinker->Opts.Split);
+  return NumTasks + TheLinker->NumPartTasks;
 }
 
 using BufferList = std::vector<std::unique_ptr<MemoryBuffer>>;
@@ -132,20 +133,20 @@ bool wrapPruneCache(StringRef Path, CachePruningPolicy Policy,
 bool wrapPruneCache(StringRef Path, CachePruningPolicy Policy,
                     const BufferList &Files) {
   if (!TheLinker || Files.size() <= TheLinker->NumTasks ||
-      TheLinker->NumTasksOfParts == 0)
+      TheLinker->NumPartTasks == 0)
     return realPruneCache(Path, Policy, Files);
-  BufferList Used;
+  BufferList ExistingFiles;
   for (size_t I = 0; I != Files.size(); ++I)
     if (Files[I])
-      Used.push_back(MemoryBuffer::getMemBuffer(
+      ExistingFiles.push_back(MemoryBuffer::getMemBuffer(
           Files[I]->getMemBufferRef(), /*RequiresNullTerminator=*/false));
     else if (I < TheLinker->NumTasks)
-      Used.emplace_back();
-  return realPruneCache(Path, Policy, Used);
+      ExistingFiles.emplace_back();
+  return realPruneCache(Path, Policy, ExistingFiles);
 }
 
 /// Returns the error of a link that LLVM should distribute as well.
-[[maybe_unused]] static lto::ThinBackend refuseBoth() {
+[[maybe_unused]] static lto::ThinBackend refuseTwoDistributors() {
   return createFailingThinBackend(
       "dtlto: both a plugin (" + TheLinker->Opts.Plugin +
       ") and --thinlto-distributor would run the jobs: remove one of them");
@@ -173,7 +174,7 @@ lto::ThinBackend wrapCreateDistributed(
     StringRef Compiler, ArrayRef<StringRef> FirstCompilerArgs,
     ArrayRef<StringRef> CompilerArgs, bool SaveTemps) {
   if (TheLinker)
-    return refuseBoth();
+    return refuseTwoDistributors();
   return realCreateDistributed(Parallelism, std::move(OnWrite),
                                ShouldEmitIndexFiles, ShouldEmitImportsFiles,
                                Output, Distributor, DistributorArgs, Compiler,
@@ -203,7 +204,7 @@ lto::ThinBackend wrapCreateIndexWriter(ThreadPoolStrategy Parallelism,
                                        raw_fd_ostream *LinkedObjectsFile,
                                        lto::IndexWriteCallback OnWrite) {
   if (TheLinker && !OnWrite)
-    return refuseBoth();
+    return refuseTwoDistributors();
   return realCreateIndexWriter(
       Parallelism, std::move(OldPrefix), std::move(NewPrefix),
       std::move(NativeObjectPrefix), ShouldEmitImportsFiles, LinkedObjectsFile,
@@ -262,14 +263,15 @@ std::string wrapMainExecutable(const char *Argv0,
 /// LLD for COFF passes no address, and looks for clang's libraries next to its
 /// own executable. They are next to LLVM's.
 std::string wrapMainExecutable(const char *Argv0, void *Of) {
-  std::string Ours = realMainExecutable(Argv0, Of);
-  SmallString<256> Clang(sys::path::parent_path(sys::path::parent_path(Ours)));
+  std::string Executable = realMainExecutable(Argv0, Of);
+  SmallString<256> Clang(
+      sys::path::parent_path(sys::path::parent_path(Executable)));
   sys::path::append(Clang, "lib", "clang");
   if (Of || sys::fs::exists(Clang) || !sys::fs::exists(DTLTO_LLVM_TOOLS))
-    return Ours;
-  SmallString<256> Theirs(DTLTO_LLVM_TOOLS);
-  sys::path::append(Theirs, sys::path::filename(Ours));
-  return Theirs.str().str();
+    return Executable;
+  SmallString<256> LLVMExecutable(DTLTO_LLVM_TOOLS);
+  sys::path::append(LLVMExecutable, sys::path::filename(Executable));
+  return LLVMExecutable.str().str();
 }
 #endif
 
@@ -319,7 +321,7 @@ void wrapPrintHelp(const opt::OptTable *Table, raw_ostream &OS,
 /// Whether a link has ended that could have had ThinLTO backends. Some of LLD's
 /// ports create one in each link.
 static bool hasLinked() {
-  return !HelpIsPrinted && (WasBackendAsked || !TheLinker->Opts.MayNotLink);
+  return !HelpIsPrinted && (WasBackendRequested || !TheLinker->Opts.MayNotLink);
 }
 
 void wrapExitLLD(int Code) {

@@ -16,7 +16,7 @@ int dtlto::showStatus(const Linker &TheLinker, StringRef Program,
                       bool Verbose) {
   StatusLine Errors(errs());
   PlainMessages Msg(Errors, Program, "dtlto: ", Verbose);
-  FarmStatus S = askFarm(*TheLinker.Plugin, TheLinker.Opts, Msg);
+  FarmStatus S = queryFarm(*TheLinker.Plugin, TheLinker.Opts, Msg);
   for (const std::string &P : S.Problems) {
     std::string Text = "plugin '" + S.Plugin + "': " + P;
     if (S.isUp())

@@ -114,7 +114,7 @@ static Expected<const dtlto_plugin *> load(const char *Argv0,
   std::vector<std::string> Folders = {pluginFolder(Argv0)};
   LoadGuard Guard(programName(Argv0), Opts.Plugin,
                   std::min(MaxLoad, std::chrono::seconds(Opts.TimeoutSeconds)),
-                  isOwnPlugin(Opts.Plugin, Folders.front()));
+                  isShippedPlugin(Opts.Plugin, Folders.front()));
   limitInterrupts();
   Folders.insert(Folders.end(), Opts.PluginPath.begin(), Opts.PluginPath.end());
   return loadPlugin(Opts.Plugin, Folders);
@@ -181,7 +181,7 @@ static int runLinker(int Argc, char **Argv) {
   auto *Alloc = new BumpPtrAllocator;
   StringSaver Saver(*Alloc);
 
-  const char *LLVMsReport = getBugReportMsg();
+  const char *LLVMReport = getBugReportMsg();
   setBugReportMsg(bugReportLine());
   setHelp(isCOFF(Args));
   Options &Opts = TheLinker->Opts;
@@ -192,7 +192,7 @@ static int runLinker(int Argc, char **Argv) {
                                    " needs --thinlto-dist-plugin=<name>"));
   raw_ostream *LLDErrors = &errs();
   if (Opts.Plugin.empty())
-    setBugReportMsg(LLVMsReport); // the rest is LLVM's alone
+    setBugReportMsg(LLVMReport); // the rest is LLVM's alone
   else if (Error E = usePlugin(*TheLinker, Args, LLDErrors))
     return refuse(Args[0], std::move(E));
   int Code = lld::unsafeLldMain(Args, outs(), *LLDErrors, LLD_ALL_DRIVERS,

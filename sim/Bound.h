@@ -32,7 +32,7 @@ struct Bound {
 std::optional<Bound> boundOf(const Scenario &S);
 
 /// The number of driver threads that prepare, compare and deliver.
-unsigned numHelpers(const plan::Options &O);
+unsigned numHelpers(const plan::Options &Opts);
 
 } // namespace dtlto::sim
 

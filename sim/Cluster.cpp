@@ -84,17 +84,18 @@ uint64_t Cluster::missing(const Job &J, uint32_t Machine) const {
 uint32_t Cluster::chooseMachine(const Job &J) const {
   uint32_t Best = NoMachine;
   uint64_t BestMissing = 0;
-  bool Counted = false; // BestMissing is valid
+  bool IsMissingKnown = false; // BestMissing is valid
   for (uint32_t I = 0; I != Machines.size(); ++I) {
     const Machine &M = Machines[I];
-    if (!M.Alive || M.Taken >= S.Slots + S.Ahead)
+    if (!M.IsAlive || M.NumTaken >= S.Slots + S.Ahead)
       continue;
     if (Best != NoMachine) {
       const Machine &B = Machines[Best];
-      if (M.Taken > B.Taken || (M.Taken == B.Taken && M.Speed < B.Speed))
+      if (M.NumTaken > B.NumTaken ||
+          (M.NumTaken == B.NumTaken && M.Speed < B.Speed))
         continue;
-      if (M.Taken == B.Taken && M.Speed == B.Speed) {
-        if (!std::exchange(Counted, true))
+      if (M.NumTaken == B.NumTaken && M.Speed == B.Speed) {
+        if (!std::exchange(IsMissingKnown, true))
           BestMissing = missing(J, Best);
         uint64_t Missing = missing(J, I);
         if (Missing < BestMissing) {
@@ -105,7 +106,7 @@ uint32_t Cluster::chooseMachine(const Job &J) const {
       }
     }
     Best = I;
-    Counted = false;
+    IsMissingKnown = false;
   }
   return Best;
 }
@@ -114,20 +115,20 @@ bool Cluster::submit(Time Now, Job J) {
   advance(Now);
   uint32_t Index = chooseMachine(J);
   if (Index == NoMachine) {
-    SaidBusy = true;
-    ++T.Busy;
+    ReturnedBusy = true;
+    ++Sums.Busy;
     return false;
   }
   Machine &M = Machines[Index];
-  ++M.Taken;
+  ++M.NumTaken;
   uint64_t Id = J.Id;
-  (M.Taken <= S.Slots ? Urgent : Early).push_back(Id);
+  (M.NumTaken <= S.Slots ? Urgent : Early).push_back(Id);
   JobState State;
   State.J = std::move(J);
   State.Machine = Index;
   Jobs.emplace(Id, std::move(State));
   pump(Now);
-  noteLoad();
+  updateLoad();
   return true;
 }
 
@@ -138,40 +139,40 @@ void Cluster::cancel(Time Now, uint64_t Id) {
     return;
   JobState &State = It->second;
   uint32_t Machine = State.Machine;
-  leavePlace(State, Now);
+  freePlace(State, Now);
   Jobs.erase(It);
-  ++T.Cancelled;
+  ++Sums.Cancelled;
   report(Report::Cancelled, Id, Machine, Now);
   startWaiting(Machine, Now);
-  noteLoad();
+  updateLoad();
 }
 
 Cluster::Load Cluster::load() const {
-  Load L = {};
+  Load NewLoad = {};
   for (const Machine &M : Machines) {
-    if (!M.Alive)
+    if (!M.IsAlive)
       continue;
-    ++L.Machines;
-    L.Slots += S.Slots;
-    L.Free += S.Slots - std::min(S.Slots, M.Taken);
-    L.Queued += M.Taken - M.Running;
+    ++NewLoad.Machines;
+    NewLoad.Slots += S.Slots;
+    NewLoad.Free += S.Slots - std::min(S.Slots, M.NumTaken);
+    NewLoad.Queued += M.NumTaken - M.Running;
   }
-  return L;
+  return NewLoad;
 }
 
 /// Sets LoadChanged if the change matters to the caller.
-void Cluster::noteLoad() {
+void Cluster::updateLoad() {
   bool Room = false, Free = false;
   for (const Machine &M : Machines) {
-    Room |= M.Alive && M.Taken < S.Slots + S.Ahead;
-    Free |= M.Alive && M.Taken < S.Slots;
+    Room |= M.IsAlive && M.NumTaken < S.Slots + S.Ahead;
+    Free |= M.IsAlive && M.NumTaken < S.Slots;
   }
-  if (Free != HadFree) {
-    HadFree = Free;
+  if (Free != HadFreeSlot) {
+    HadFreeSlot = Free;
     LoadChanged = true;
   }
-  if (SaidBusy && Room) {
-    SaidBusy = false;
+  if (ReturnedBusy && Room) {
+    ReturnedBusy = false;
     LoadChanged = true;
   }
 }
@@ -195,7 +196,7 @@ void Cluster::handle(const Event &E) {
   }
   if (E.Kind == Event::FaultDue) {
     apply(S.Faults[E.Id], E.At);
-    return noteLoad();
+    return updateLoad();
   }
   auto It = Jobs.find(E.Id);
   if (It == Jobs.end())
@@ -210,21 +211,21 @@ void Cluster::handle(const Event &E) {
     startWaiting(State.Machine, E.At);
     break;
   case Event::RunEnd:
-    runEnded(State, E.At);
+    onRunEnd(State, E.At);
     break;
   case Event::Done:
-    ++T.Done;
-    T.BytesUseful += State.Sent;
-    T.UsefulTime += State.Ran;
-    T.BytesBack += State.J.ObjectBytes;
+    ++Sums.Done;
+    Sums.BytesUseful += State.Sent;
+    Sums.UsefulTime += State.RunTime;
+    Sums.BytesBack += State.J.ObjectBytes;
     report(Report::Done, E.Id, State.Machine, E.At);
     Jobs.erase(It);
     for (const Fault &F : S.Faults)
-      if (F.At == Never && F.AtBegin == 0 && F.AfterJobs == T.Done)
+      if (F.At == Never && F.AtBegin == 0 && F.AfterJobs == Sums.Done)
         apply(F, E.At);
     break;
   case Event::Lost:
-    ++T.Lost;
+    ++Sums.Lost;
     report(Report::Lost, E.Id, State.Machine, E.At);
     Jobs.erase(It);
     break;
@@ -232,7 +233,7 @@ void Cluster::handle(const Event &E) {
   case Event::FaultDue:
     break;
   }
-  noteLoad();
+  updateLoad();
 }
 
 /// Sends the next message if the linker's link is idle.
@@ -264,8 +265,8 @@ void Cluster::pump(Time Now) {
     Time LinkEnd = std::max(End, std::max(Now, M.InIdle) +
                                      duration(double(Bytes), S.MachineRate));
     M.InIdle = LinkEnd;
-    T.BytesSent += Bytes;
-    T.Sending += End - Now;
+    Sums.BytesSent += Bytes;
+    Sums.Sending += End - Now;
     UplinkBusy = true;
     push(Event::UplinkIdle, End, 0);
     push(Event::Arrived, LinkEnd + S.Latency, Id);
@@ -275,7 +276,7 @@ void Cluster::pump(Time Now) {
 
 void Cluster::startWaiting(uint32_t Index, Time Now) {
   Machine &M = Machines[Index];
-  while (M.Alive && M.Running < S.Slots && !M.Waiting.empty()) {
+  while (M.IsAlive && M.Running < S.Slots && !M.Waiting.empty()) {
     uint64_t Id = M.Waiting.front();
     M.Waiting.pop_front();
     auto It = Jobs.find(Id);
@@ -288,29 +289,29 @@ void Cluster::startWaiting(uint32_t Index, Time Now) {
     push(Event::RunEnd, Now + duration(double(State.J.Cpu) * M.Slow, M.Speed),
          Id);
     report(Report::Running, Id, Index, Now);
-    ++M.Begun;
+    ++M.NumBegun;
     for (const Fault &F : S.Faults)
-      if (F.AtBegin && F.AtBegin == M.Begun && F.Machine == Index)
+      if (F.AtBegin && F.AtBegin == M.NumBegun && F.Machine == Index)
         apply(F, Now);
   }
 }
 
 void Cluster::stopRunning(JobState &State, Time Now) {
   --Machines[State.Machine].Running;
-  T.SlotTime += Now - State.Started;
+  Sums.SlotTime += Now - State.Started;
 }
 
-void Cluster::leavePlace(JobState &State, Time Now) {
+void Cluster::freePlace(JobState &State, Time Now) {
   if (State.At == Stage::Dead || State.At == Stage::Receiving)
     return;
   if (State.At == Stage::Running)
     stopRunning(State, Now);
-  --Machines[State.Machine].Taken;
+  --Machines[State.Machine].NumTaken;
 }
 
-void Cluster::runEnded(JobState &State, Time Now) {
-  leavePlace(State, Now);
-  State.Ran = Now - State.Started;
+void Cluster::onRunEnd(JobState &State, Time Now) {
+  freePlace(State, Now);
+  State.RunTime = Now - State.Started;
   State.At = Stage::Receiving;
   Machine &M = Machines[State.Machine];
   double Bytes = double(State.J.ObjectBytes);
@@ -329,19 +330,19 @@ void Cluster::apply(const Fault &F, Time Now) {
     M.Slow = F.Factor;
     return;
   }
-  if (!M.Alive)
+  if (!M.IsAlive)
     return;
-  ++T.Deaths;
+  ++Sums.Deaths;
   LoadChanged = true;
   for (auto &Entry : Jobs) {
     JobState &State = Entry.second;
     if (State.Machine != F.Machine)
       continue;
-    leavePlace(State, Now);
+    freePlace(State, Now);
     State.At = Stage::Dead;
     push(Event::Lost, Now + S.Notice, Entry.first);
   }
-  M.Alive = false;
+  M.IsAlive = false;
   M.Waiting.clear();
   for (std::vector<uint64_t> &On : Contents)
     if (!On.empty())

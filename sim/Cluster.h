@@ -125,12 +125,12 @@ public:
   /// was taken.
   bool takeLoadChanged();
   /// Whether takeReports() or takeLoadChanged() has something to return.
-  bool hasNews() const { return !Reports.empty() || LoadChanged; }
+  bool hasUpdates() const { return !Reports.empty() || LoadChanged; }
   /// The jobs that have not ended, in no order.
   std::vector<uint64_t> jobs() const;
 
   Load load() const;
-  const Totals &totals() const { return T; }
+  const Totals &totals() const { return Sums; }
   /// The sum of slots times speed of all machines, before any fault.
   double capacity() const { return Capacity; }
   double fastest() const { return Fastest; }
@@ -150,16 +150,16 @@ private:
     Job J;
     uint32_t Machine;
     Stage At = Stage::Queued;
-    Time Started = 0, Ran = 0;
+    Time Started = 0, RunTime = 0;
     uint64_t Sent = 0; // bytes
   };
   struct Machine {
-    bool Alive = true;
+    bool IsAlive = true;
     double Speed = 1;
     double Slow = 1;
-    uint32_t Taken = 0; // jobs from their assignment to the end of their run
+    uint32_t NumTaken = 0; // jobs from their assignment to the end of their run
     uint32_t Running = 0;
-    uint64_t Begun = 0;
+    uint64_t NumBegun = 0;
     std::deque<uint64_t> Waiting; // have their inputs; may be gone
     Time InIdle = 0, OutIdle = 0; // when the link becomes idle
   };
@@ -173,10 +173,10 @@ private:
   void pump(Time Now);
   void startWaiting(uint32_t Machine, Time Now);
   void stopRunning(JobState &S, Time Now);
-  void leavePlace(JobState &S, Time Now);
-  void runEnded(JobState &S, Time Now);
+  void freePlace(JobState &S, Time Now);
+  void onRunEnd(JobState &S, Time Now);
   void apply(const Fault &F, Time Now);
-  void noteLoad();
+  void updateLoad();
 
   const ClusterSettings S;
   std::vector<Machine> Machines;
@@ -190,8 +190,8 @@ private:
   bool UplinkBusy = false;
   Time DownIdle = 0;
   std::vector<Report> Reports;
-  bool SaidBusy = false, LoadChanged = false, HadFree = true;
-  Totals T;
+  bool ReturnedBusy = false, LoadChanged = false, HadFreeSlot = true;
+  Totals Sums;
 };
 
 } // namespace replay

@@ -23,7 +23,7 @@ Simulation::Attempt &Simulation::attempt(const Action &A) {
 }
 
 void Simulation::act(const Action &A) {
-  const JobTruth &J = S.Jobs[A.Job];
+  const JobTruth &J = TheScenario.Jobs[A.Job];
   switch (A.What) {
   case Action::Open:
     return call({Call::Open});
@@ -33,8 +33,8 @@ void Simulation::act(const Action &A) {
     return call({Call::Submit, A.Attempt, attempt(A).Avoid});
   case Action::Cancel:
     return cancel(A);
-  case Action::CompileHere:
-    return compileHere(A);
+  case Action::CompileLocally:
+    return compileLocally(A);
   case Action::Won:
     attempt(A).IsOver = true;
     return;
@@ -49,11 +49,11 @@ void Simulation::act(const Action &A) {
   case Action::QueryLoad:
     return call({Call::Load});
   case Action::TakeToken: {
-    Random R{S.Seed, OfTokens, ++NumTokens};
-    Time Waits = S.has(Feature::FewTokens)
-                     ? R.of<Time>({50us, 20ms, 300ms, 2s, 24h})
+    Random R{TheScenario.Seed, OfTokens, ++NumTokens};
+    Time Waits = TheScenario.has(Feature::FewTokens)
+                     ? R.pick<Time>({50us, 20ms, 300ms, 2s, 24h})
                      : 50us;
-    return tell(Waits, {Event::TokenTaken});
+    return post(Waits, {Event::TokenTaken});
   }
   case Action::DropPlugin:
     return drop();
@@ -68,7 +68,7 @@ void Simulation::act(const Action &A) {
     Result.IsGood = false;
     return;
   case Action::ReturnToken:
-  case Action::StaysHere:
+  case Action::StayLocal:
     return;
   }
 }
@@ -76,9 +76,9 @@ void Simulation::act(const Action &A) {
 void Simulation::cancel(const Action &A) {
   Attempt &At = attempt(A);
   At.IsOver = true;
-  if (At.OnThread && Now < At.StopsUntil) {
+  if (At.IsOnThread && Now < At.StopsUntil) {
     At.CompiledAt = Now + 1ms;
-    return tell(1ms, {Event::CompileHereFailed, A.Job, A.Attempt});
+    return post(1ms, {Event::LocalCompileFailed, A.Job, A.Attempt});
   }
   // A call that has begun can't be withdrawn.
   for (size_t I = 1; I < Calls.size(); ++I)
@@ -86,22 +86,22 @@ void Simulation::cancel(const Action &A) {
       Calls.erase(Calls.begin() + static_cast<ptrdiff_t>(I));
       return;
     }
-  if (At.AtPlugin)
+  if (At.IsAtPlugin)
     call({Call::Cancel, A.Attempt});
 }
 
-void Simulation::compileHere(const Action &A) {
-  ++Result.NumHere;
+void Simulation::compileLocally(const Action &A) {
+  ++Result.NumLocal;
   Attempt &At = attempt(A);
   At.Job = A.Job;
-  At.OnThread = true;
-  const JobTruth &J = S.Jobs[A.Job];
-  Event E{J.Error ? Event::CompileHereFailed : Event::CompiledHere, A.Job,
+  At.IsOnThread = true;
+  const JobTruth &J = TheScenario.Jobs[A.Job];
+  Event E{J.Error ? Event::LocalCompileFailed : Event::CompiledLocally, A.Job,
           A.Attempt};
   E.Seconds = J.Seconds;
   At.CompiledAt = Now + fromSeconds(J.Seconds);
   At.StopsUntil = Now + fromSeconds(J.Seconds * StoppableShare);
-  return tell(At.CompiledAt - Now, E);
+  return post(At.CompiledAt - Now, E);
 }
 
 void Simulation::drop() {
@@ -120,8 +120,8 @@ void Simulation::prepare(const Action &A) {
   At.Number = NumAttempts[A.Job]++;
   Result.NumDuplicates += A.AKind == AttemptKind::Duplicate;
   At.Avoid = A.Avoid;
-  At.OnThread = true;
-  const JobTruth &J = S.Jobs[A.Job];
+  At.IsOnThread = true;
+  const JobTruth &J = TheScenario.Jobs[A.Job];
   Event E{Event::Prepared, 0, A.Attempt};
   E.Bytes = A.ForPlugin ? J.Bytes : 0;
   if (J.PrepareFails)
@@ -130,22 +130,23 @@ void Simulation::prepare(const Action &A) {
     E.What = Event::CacheHit;
   else if (J.NotExpressible && A.ForPlugin)
     E.What = Event::NotExpressible;
-  E.MustCompare = E.What == Event::CacheHit && J.IsOfOthers && A.IsSampled;
-  if (S.has(Feature::Store) && E.What == Event::Prepared && A.ForPlugin)
-    tell(S.Latency, {Event::OpenWanted});
+  E.MustCompare = E.What == Event::CacheHit && J.IsForeign && A.IsSampled;
+  if (TheScenario.has(Feature::Store) && E.What == Event::Prepared &&
+      A.ForPlugin)
+    post(TheScenario.Latency, {Event::OpenRequested});
   onHelper(E);
 }
 
 /// Lets a helper thread do the work that ends with \p E.
 void Simulation::onHelper(Event E) {
-  Random R{S.Seed, OfHelpers, E.Job, E.Attempt, E.What};
+  Random R{TheScenario.Seed, OfHelpers, E.Job, E.Attempt, E.What};
   double Takes = R.between(0.5, 1.5);
   Time Work = Time(static_cast<int64_t>(double(HelperTime.count()) * Takes));
-  if (S.has(Feature::SlowHelpers) && R.chance(0.3))
-    Work *= R.of({10, 1000, 10000});
+  if (TheScenario.has(Feature::SlowHelpers) && R.chance(0.3))
+    Work *= R.pick({10, 1000, 10000});
   Time &Idle = *std::min_element(HelperIdle.begin(), HelperIdle.end());
   Idle = std::max(Idle, Now) + Work;
-  tell(Idle - Now, E);
+  post(Idle - Now, E);
 }
 
 //===----------------------------------------------------------------------===//
@@ -160,26 +161,26 @@ void Simulation::call(Call C) {
 
 void Simulation::beginCall() {
   CallSince = Now;
-  RoomToldBefore = TheFarm.numRoomTold();
+  RoomReportsBefore = TheFarm.numRoomReports();
   const Call C = Calls.front();
-  Random R{S.Seed, OfCalls, C.What};
+  Random R{TheScenario.Seed, OfCalls, C.What};
   unsigned When = static_cast<unsigned>(R.in(1, 10)); // which call hangs
-  Time Hangs = R.of<Time>({1s, 30s, 1h, 24h});
+  Time HangTime = R.pick<Time>({1s, 30s, 1h, 24h});
   auto Takes = [&](Feature F, unsigned Number) {
-    return S.has(F) && Number == When ? Hangs : CallTime;
+    return TheScenario.has(F) && Number == When ? HangTime : CallTime;
   };
   Time Time = CallTime;
   switch (C.What) {
   case Call::Open:
-    Time = S.has(Feature::OpenHangs)  ? Hangs
-           : S.has(Feature::LateOpen) ? Hangs / 60
-                                      : 5ms;
+    Time = TheScenario.has(Feature::OpenHangs)  ? HangTime
+           : TheScenario.has(Feature::LateOpen) ? HangTime / 60
+                                                : 5ms;
     break;
   case Call::Submit: {
     const Attempt &A = Attempts[C.Id];
     Time = Takes(Feature::SubmitHangs, ++NumSubmits);
     TheAnswer = TheFarm.submit(Now, C.Id, A.Job, A.Number, C.Avoid);
-    Attempts[C.Id].AtPlugin = TheAnswer == Farm::Answer::Accepted;
+    Attempts[C.Id].IsAtPlugin = TheAnswer == Farm::Answer::Accepted;
     break;
   }
   case Call::Load:
@@ -194,7 +195,7 @@ void Simulation::beginCall() {
     TheFarm.completeBatch(Now);
     break;
   case Call::Close:
-    Time = S.has(Feature::CloseHangs) ? Hangs : CallTime;
+    Time = TheScenario.has(Feature::CloseHangs) ? HangTime : CallTime;
     break;
   }
   push({Due::CallEnd}, Time);
@@ -208,37 +209,38 @@ void Simulation::endCall() {
   E.Attempt = C.Id;
   switch (C.What) {
   case Call::Open: {
-    Random R{S.Seed, OfAnswers};
-    E.What = S.has(Feature::OpenFails) ? Event::OpenFailed : Event::Opened;
+    Random R{TheScenario.Seed, OfAnswers};
+    E.What =
+        TheScenario.has(Feature::OpenFails) ? Event::OpenFailed : Event::Opened;
     E.IsArgumentWrong = E.What == Event::OpenFailed && R.chance(0.3);
-    E.WantsBatches = S.has(Feature::Batches);
-    tell(S.Latency, E);
+    E.WantsBatches = TheScenario.has(Feature::Batches);
+    post(TheScenario.Latency, E);
     break;
   }
   case Call::Submit: {
     E.What = TheAnswer == Farm::Answer::Accepted ? Event::Accepted
              : TheAnswer == Farm::Answer::Busy   ? Event::Busy
                                                  : Event::Failed;
-    E.RoomSince =
-        E.What == Event::Busy && TheFarm.numRoomTold() != RoomToldBefore;
+    E.HasRoomSince =
+        E.What == Event::Busy && TheFarm.numRoomReports() != RoomReportsBefore;
     if (E.What == Event::Failed)
       E.Why = Cause::Refused;
-    Random R{S.Seed, OfAnswers, C.Id};
+    Random R{TheScenario.Seed, OfAnswers, C.Id};
     Time Delay = Time(1000);
-    if (S.has(Feature::LateAnswers) && R.chance(0.5))
+    if (TheScenario.has(Feature::LateAnswers) && R.chance(0.5))
       Delay = fromSeconds(R.unit());
-    tell(Delay, E);
+    post(Delay, E);
     // It was cancelled during submit().
     if (Attempts[C.Id].IsOver && TheAnswer == Farm::Answer::Accepted)
       call({Call::Cancel, C.Id});
     break;
   }
   case Call::Load:
-    if (Result.IsDropped || !S.AnswersLoad)
+    if (Result.IsDropped || !TheScenario.AnswersLoad)
       break;
-    E.What = Event::LoadKnown;
-    E.TheLoad = TheFarm.load();
-    tell(1us, E);
+    E.What = Event::LoadReported;
+    E.ReportedLoad = TheFarm.load();
+    post(1us, E);
     break;
   case Call::Cancel:
   case Call::Refute:
@@ -251,27 +253,28 @@ void Simulation::endCall() {
 }
 
 /// The plugin's actions of its own, a few times a second.
-void Simulation::lookAtPlugin() {
-  TheFarm.look(Now);
-  Random R{S.Seed, OfPlugin};
+void Simulation::pollPlugin() {
+  TheFarm.poll(Now);
+  Random R{TheScenario.Seed, OfPlugin};
   bool AtOnce = R.chance(0.2), ByResults = R.chance(0.5);
   double When = R.unit() * R.unit();
   bool GoesOn = R.chance(0.5);
-  if (S.has(Feature::GivesUp) && !GaveUp &&
+  if (TheScenario.has(Feature::GivesUp) && !HasGivenUp &&
       (AtOnce ||
        (ByResults ? TheFarm.numResults() >=
-                        static_cast<size_t>((1 - When) * double(S.Jobs.size()))
+                        static_cast<size_t>((1 - When) *
+                                            double(TheScenario.Jobs.size()))
                   : Now >= fromSeconds(10 * When)))) {
-    GaveUp = true;
+    HasGivenUp = true;
     if (!GoesOn)
       TheFarm.stop();
-    tell(S.Latency, {Event::PluginFailed});
+    post(TheScenario.Latency, {Event::PluginFailed});
   }
-  if (S.has(Feature::OnlyTalks) && !Result.IsDropped)
-    tell(S.Latency, {Event::RoomChanged});
+  if (TheScenario.has(Feature::OnlyTalks) && !Result.IsDropped)
+    post(TheScenario.Latency, {Event::RoomChanged});
   // Nothing new begins later, but a storm may have to end.
-  if (Now > 15s && !(S.has(Feature::BusyStorm) && Now < 10min) &&
-      !S.has(Feature::OnlyTalks))
+  if (Now > 15s && !(TheScenario.has(Feature::BusyStorm) && Now < 10min) &&
+      !TheScenario.has(Feature::OnlyTalks))
     return;
-  push({Due::Look}, Now < 15s ? 37ms : 1s);
+  push({Due::Poll}, Now < 15s ? 37ms : 1s);
 }

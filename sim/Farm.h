@@ -30,12 +30,13 @@ public:
 
   struct Host {
     /// Passes the event to the plan after \p Delay.
-    std::function<void(plan::Time Delay, const plan::Event &)> Tell;
+    std::function<void(plan::Time Delay, const plan::Event &)> PostEvent;
     /// Calls advance() after \p Delay.
-    std::function<void(plan::Time Delay, Stage, plan::AttemptId)> Ask;
+    std::function<void(plan::Time Delay, Stage, plan::AttemptId)>
+        ScheduleAdvance;
   };
 
-  Farm(const Scenario &S, Host H);
+  Farm(const Scenario &TheScenario, Host H);
   /// To be called first.
   void begin();
 
@@ -49,14 +50,14 @@ public:
   void advance(plan::Time Now, Stage At, plan::AttemptId Id);
   plan::Load load();
   /// Events without a job: workers die, storms end.
-  void look(plan::Time Now);
+  void poll(plan::Time Now);
   /// The slots that still have jobs when the session is closed at \p Now:
   /// cancelled jobs that run on, and jobs that the plugin has forgotten.
-  std::vector<BusySlot> leftOver(plan::Time Now) const;
+  std::vector<BusySlot> busySlots(plan::Time Now) const;
   /// Stops the farm.
-  void stop() { Stopped = true; }
+  void stop() { IsStopped = true; }
   /// How often it has reported room.
-  size_t numRoomTold() const { return NumRoomTold; }
+  size_t numRoomReports() const { return NumRoomReports; }
   size_t numResults() const { return NumResults; }
 
 private:
@@ -73,33 +74,33 @@ private:
   };
   struct Job {
     plan::JobId Id = 0;
-    Fate Comes = Fate::Good;
+    Fate Outcome = Fate::Good;
     plan::WorkerId Avoid = 0;
     size_t Worker = SIZE_MAX; // index
-    plan::Time Took = {}, EndsAt = {};
+    plan::Time Duration = {}, EndsAt = {};
   };
 
   Fate drawFate(plan::JobId J, unsigned Number) const;
   void assign();
-  void tellState(plan::AttemptId Id, const Job &J, plan::PluginState State);
-  void tellResult(plan::AttemptId Id, const Job &J);
-  void tellRoom();
+  void reportState(plan::AttemptId Id, const Job &J, plan::PluginState State);
+  void reportResult(plan::AttemptId Id, const Job &J);
+  void reportRoom();
   void leave(plan::AttemptId Id);
   void freeSlot(size_t Worker);
   bool isStormy(plan::Time T) const;
   bool hasRoom() const;
 
-  const Scenario &S;
+  const Scenario &TheScenario;
   Host TheHost;
   plan::Time Now = {};
   std::vector<Worker> Workers;
-  std::vector<unsigned> Taken; // slots of each worker that are in use
-  std::vector<unsigned> Old;   // those in use since before the link
+  std::vector<unsigned> UsedSlots; // slots of each worker that are in use
+  std::vector<unsigned> OldSlots;  // those in use since before the link
   std::map<plan::AttemptId, Job> Jobs;
   std::deque<plan::AttemptId> Queue;
   std::deque<plan::AttemptId> Batch; // starts when it is complete
-  bool SaidBusy = false, Stopped = false;
-  size_t NumRoomTold = 0, NumResults = 0;
+  bool ReturnedBusy = false, IsStopped = false;
+  size_t NumRoomReports = 0, NumResults = 0;
   Random Lies;
 };
 

@@ -13,27 +13,31 @@ using namespace dtlto::sim;
 using namespace dtlto::plan;
 using namespace std::chrono_literals;
 
-Simulation::Simulation(const Scenario &S, bool WantsLog)
-    : S(S), WantsLog(WantsLog), P(S.Infos, S.O), TheRules(S.Infos, S.O),
-      TheFarm(S, {[this](Time Delay, const Event &E) { tell(Delay, E); },
-                  [this](Time Delay, Farm::Stage Stage, AttemptId Id) {
-                    push({Due::OfFarm, {}, Stage, Id}, Delay);
-                  }}),
-      NumAttempts(S.Jobs.size()),
-      HelperIdle(numHelpers(S.O)), Strays{S.Seed, OfStrays} {
-  Result.NumJobs = S.Jobs.size();
+Simulation::Simulation(const Scenario &TheScenario, bool WantsLog)
+    : TheScenario(TheScenario), WantsLog(WantsLog),
+      ThePlan(TheScenario.Infos, TheScenario.Opts),
+      TheRules(TheScenario.Infos, TheScenario.Opts),
+      TheFarm(TheScenario,
+              {[this](Time Delay, const Event &E) { post(Delay, E); },
+               [this](Time Delay, Farm::Stage Stage, AttemptId Id) {
+                 push({Due::OfFarm, {}, Stage, Id}, Delay);
+               }}),
+      NumAttempts(TheScenario.Jobs.size()),
+      HelperIdle(numHelpers(TheScenario.Opts)), Strays{TheScenario.Seed,
+                                                       OfStrays} {
+  Result.NumJobs = TheScenario.Jobs.size();
 }
 
 LinkResult Simulation::run() {
   if (WantsLog)
-    Result.Log = printHeader(S.O, S.Infos);
+    Result.Log = printHeader(TheScenario.Opts, TheScenario.Infos);
   Time Limit = timeLimit();
-  uint64_t MaxSteps = 100000 + 2000 * S.Jobs.size();
-  push({Due::Look}, 1us);
+  uint64_t MaxSteps = 100000 + 2000 * TheScenario.Jobs.size();
+  push({Due::Poll}, 1us);
   TheFarm.begin();
   step(nullptr);
-  while (Result.Violation.empty() && !P.isDone()) {
-    Time Wake = P.wakeUp();
+  while (Result.Violation.empty() && !ThePlan.isDone()) {
+    Time Wake = ThePlan.wakeUp();
     if (Queue.empty() && Wake == Never) {
       fail("nothing is under way, and jobs are left");
     } else if (Queue.empty() || Wake < Queue.top().At) {
@@ -49,10 +53,10 @@ LinkResult Simulation::run() {
   }
   Result.End = Now;
   if (Result.Violation.empty())
-    fail(TheRules.atEnd());
-  Result.Busy = TheFarm.leftOver(Now);
-  hearOut();
-  if (std::optional<Bound> Most = boundOf(S))
+    fail(TheRules.checkEnd());
+  Result.Busy = TheFarm.busySlots(Now);
+  drainEvents();
+  if (std::optional<Bound> Most = boundOf(TheScenario))
     if (Result.End > fromSeconds(Most->Seconds))
       fail(Most->Rule);
   Result.NumSteps = NumSteps;
@@ -63,8 +67,8 @@ void Simulation::handle(const Due &Next) {
   switch (Next.What) {
   case Due::OfPlan:
     // A compile that was stopped doesn't end again.
-    if ((Next.E.What == Event::CompiledHere ||
-         Next.E.What == Event::CompileHereFailed) &&
+    if ((Next.E.What == Event::CompiledLocally ||
+         Next.E.What == Event::LocalCompileFailed) &&
         Next.E.Attempt < Attempts.size() &&
         Attempts[Next.E.Attempt].CompiledAt != Time() &&
         Attempts[Next.E.Attempt].CompiledAt < Now)
@@ -75,16 +79,16 @@ void Simulation::handle(const Due &Next) {
     return TheFarm.advance(Now, Next.Stage, Next.Id);
   case Due::CallEnd:
     return endCall();
-  case Due::Look:
-    return lookAtPlugin();
+  case Due::Poll:
+    return pollPlugin();
   }
 }
 
 /// Delivers the plugin's last events, which only change the verdict on it.
-void Simulation::hearOut() {
+void Simulation::drainEvents() {
   for (int I = 0; I != 20 && Result.Violation.empty() && !Queue.empty(); ++I) {
     if (Due Next = pop(); Next.What == Due::OfPlan)
-      for (const Action &A : P.handle(Now, Next.E))
+      for (const Action &A : ThePlan.handle(Now, Next.E))
         if (A.What != Action::DropPlugin && A.What != Action::FailLink &&
             A.What != Action::ReturnToken)
           fail("an action after the end: " + print(A).substr(2));
@@ -96,15 +100,17 @@ void Simulation::step(const Event *E) {
   if (E) {
     Result.NumFailed += E->What == Event::Failed;
     if (E->What == Event::Failed && E->Why == Cause::BadResult &&
-        P.isLive(E->Attempt))
-      WereRefused.emplace_back(Attempts[E->Attempt].Job, E->Attempt);
+        ThePlan.isLive(E->Attempt))
+      RefusedAttempts.emplace_back(Attempts[E->Attempt].Job, E->Attempt);
     bool IsOfThread =
         (E->What >= Event::Prepared && E->What <= Event::NotExpressible) ||
-        E->What == Event::CompiledHere || E->What == Event::CompileHereFailed;
+        E->What == Event::CompiledLocally ||
+        E->What == Event::LocalCompileFailed;
     if (IsOfThread && E->Attempt < Attempts.size())
-      Attempts[E->Attempt].OnThread = false;
+      Attempts[E->Attempt].IsOnThread = false;
   }
-  const std::vector<Action> Actions = E ? P.handle(Now, *E) : P.start(Now);
+  const std::vector<Action> Actions =
+      E ? ThePlan.handle(Now, *E) : ThePlan.start(Now);
   if (WantsLog)
     Result.Log += printStep(Now, E, Actions);
   for (const Action &A : Actions) {
@@ -115,27 +121,27 @@ void Simulation::step(const Event *E) {
                    A.IsAgain * 2 + A.Insist)})
       Result.Digest = mix(Result.Digest ^ V);
     // The rules report an impossible action.
-    if (A.Job < S.Jobs.size())
+    if (A.Job < TheScenario.Jobs.size())
       act(A);
   }
-  fail(TheRules.saw(Now, E, Actions));
-  fail(P.check());
-  if (P.wakeUp() <= Now)
+  fail(TheRules.onStep(Now, E, Actions));
+  fail(ThePlan.check());
+  if (ThePlan.wakeUp() <= Now)
     fail("the time to wake up is in the past");
-  if (S.has(Feature::StrayEvents) && Strays.chance(0.1))
+  if (TheScenario.has(Feature::StrayEvents) && Strays.chance(0.1))
     addStray();
 }
 
 /// Before the good object \p E: reports that some refused objects of the job
 /// have the same bytes.
 void Simulation::confirm(const Event &E) {
-  if ((E.What != Event::Succeeded && E.What != Event::CompiledHere) ||
-      !P.isLive(E.Attempt))
+  if ((E.What != Event::Succeeded && E.What != Event::CompiledLocally) ||
+      !ThePlan.isLive(E.Attempt))
     return;
   Event Same{Event::Confirmed};
   Same.Job = Attempts[E.Attempt].Job;
-  for (auto [Job, Refused] : WereRefused)
-    if (Random R{S.Seed, OfConfirmed, Refused};
+  for (auto [Job, Refused] : RefusedAttempts)
+    if (Random R{TheScenario.Seed, OfConfirmed, Refused};
         Job == Same.Job && R.chance(0.5)) {
       Same.Attempt = Refused;
       step(&Same);
@@ -145,12 +151,14 @@ void Simulation::confirm(const Event &E) {
 /// The limit of simulated time: all jobs one after the other, in the worst
 /// case.
 Time Simulation::timeLimit() const {
-  Time Limit = 10min + S.O.CallTimeout;
-  for (const JobTruth &J : S.Jobs)
+  Time Limit = 10min + TheScenario.Opts.CallTimeout;
+  for (const JobTruth &J : TheScenario.Jobs)
     Limit += fromSeconds(20 * J.Seconds) +
-             (S.O.MaxTries + 2) *
-                 ((S.has(Feature::OnlyTalks) ? 5 : 1) * S.O.JobTimeout +
-                  2 * S.O.DeadlineStep + S.O.BusyRetry + 5s);
+             (TheScenario.Opts.MaxTries + 2) *
+                 ((TheScenario.has(Feature::OnlyTalks) ? 5 : 1) *
+                      TheScenario.Opts.JobTimeout +
+                  2 * TheScenario.Opts.DeadlineStep +
+                  TheScenario.Opts.BusyRetry + 5s);
   return Limit;
 }
 
@@ -158,21 +166,22 @@ Time Simulation::timeLimit() const {
 void Simulation::addStray() {
   Event E;
   E.What = static_cast<Event::Kind>(
-      Strays.in(Event::Prepared, Event::CompileHereFailed));
+      Strays.in(Event::Prepared, Event::LocalCompileFailed));
   E.Attempt = Strays.in(0, Attempts.size() + 2);
   E.State = static_cast<PluginState>(Strays.in(0, 3));
-  E.Why = Strays.of({Cause::Infrastructure, Cause::Compiler, Cause::Cancelled});
+  E.Why =
+      Strays.pick({Cause::Infrastructure, Cause::Compiler, Cause::Cancelled});
   E.Worker = static_cast<WorkerId>(Strays.in(0, 5));
   E.Bytes = Strays.in(0, 1000000);
   if (E.Attempt < Attempts.size() &&
-      (!Attempts[E.Attempt].IsOver || Attempts[E.Attempt].OnThread))
+      (!Attempts[E.Attempt].IsOver || Attempts[E.Attempt].IsOnThread))
     return;
   // Ids of future attempts are not strays.
   if (E.Attempt >= Attempts.size())
     E.Attempt += 1000000;
-  tell(Time(static_cast<int64_t>(Strays.in(0, 1000000))), E);
+  post(Time(static_cast<int64_t>(Strays.in(0, 1000000))), E);
 }
 
-LinkResult dtlto::sim::simulate(const Scenario &S, bool WantsLog) {
-  return Simulation(S, WantsLog).run();
+LinkResult dtlto::sim::simulate(const Scenario &TheScenario, bool WantsLog) {
+  return Simulation(TheScenario, WantsLog).run();
 }

@@ -33,7 +33,7 @@ struct LinkResult {
   std::vector<BusySlot> Busy; // slots of the farm whose jobs aren't needed
   // Counts:
   bool IsDropped = false; // the plugin
-  size_t NumHere = 0, NumDuplicates = 0, NumFailed = 0;
+  size_t NumLocal = 0, NumDuplicates = 0, NumFailed = 0;
 };
 
 /// Runs the link of \p S to its end, or until a rule is broken.
@@ -54,7 +54,8 @@ struct TwoRounds {
   std::string violation() const;
 };
 
-TwoRounds simulateTwice(uint64_t Seed, const Limits &L, bool WantsLog = false);
+TwoRounds simulateTwice(uint64_t Seed, const Limits &Restrictions,
+                        bool WantsLog = false);
 
 /// Prints how often each outcome occurred in each round of \p Links.
 void printRounds(const std::vector<TwoRounds> &Links);

@@ -66,9 +66,9 @@ static bool read(std::string_view S, Time &V) {
   return true;
 }
 
-std::string plan::print(const EventLog &L) {
-  std::string Out = printHeader(L.O, L.Jobs);
-  for (const Step &S : L.Steps)
+std::string plan::print(const EventLog &Log) {
+  std::string Out = printHeader(Log.O, Log.Jobs);
+  for (const Step &S : Log.Steps)
     Out += printStep(S.Now, S.Cause ? &*S.Cause : nullptr, S.Actions);
   return Out;
 }
@@ -77,7 +77,7 @@ namespace {
 /// Reads one log, line by line.
 class Parser {
 public:
-  Parser(std::string_view Text, EventLog &L) : Rest(Text), L(L) {}
+  Parser(std::string_view Text, EventLog &Log) : Rest(Text), Log(Log) {}
 
   bool parse(std::string &Error) {
     if (parseAll())
@@ -108,19 +108,19 @@ private:
         IsCut = !Rest.empty();
         return fail(IsCut ? "it is cut off" : "the log ends here");
       }
-      Words = Rest.substr(0, End);
+      LineRest = Rest.substr(0, End);
       Rest.remove_prefix(End + 1);
-    } while (!Words.empty() && Words[0] == '#');
+    } while (!LineRest.empty() && LineRest[0] == '#');
     return true;
   }
 
   /// Returns the next word of the line, which is empty at the end and between
   /// two spaces.
   std::string_view nextWord() {
-    size_t End = Words.find(' ');
-    std::string_view Word = Words.substr(0, End);
-    IsLast = End == Words.npos;
-    Words.remove_prefix(IsLast ? Words.size() : End + 1);
+    size_t End = LineRest.find(' ');
+    std::string_view Word = LineRest.substr(0, End);
+    IsLast = End == LineRest.npos;
+    LineRest.remove_prefix(IsLast ? LineRest.size() : End + 1);
     return Word;
   }
 
@@ -131,8 +131,8 @@ private:
     return Out + "'";
   }
 
-  std::string_view Rest, Words;
-  EventLog &L;
+  std::string_view Rest, LineRest;
+  EventLog &Log;
   size_t Line = 0;
   bool IsLast = false; // the word that was returned last ends the line
   bool IsCut = false;
@@ -143,27 +143,27 @@ private:
 bool Parser::parseAll() {
   if (!nextLine())
     return false;
-  if (Words != Version) {
+  if (LineRest != Version) {
     std::string_view Name = Version.substr(0, Version.rfind(' ') + 1);
     return fail("it is not '" + std::string(Version) + "'" +
-                (Words.substr(0, Name.size()) == Name
+                (LineRest.substr(0, Name.size()) == Name
                      ? ", but the log of another version of dtlto"
                      : ""));
   }
   bool Good = true;
-  forEachOption(L.O, [&](std::string_view Name, auto &V) {
+  forEachOption(Log.O, [&](std::string_view Name, auto &V) {
     if (!Good || !(Good = nextLine()))
       return;
     if (nextWord() != "option" || nextWord() != Name || IsLast ||
-        !read(Words, V))
+        !read(LineRest, V))
       Good = fail("it is not 'option " + std::string(Name) +
                   "' with a value that this option can have");
   });
   if (!Good)
     return false;
   while (nextLine()) {
-    bool IsAction = Words.substr(0, 2) == "  ";
-    bool IsJob = Words.substr(0, 4) == "job ";
+    bool IsAction = LineRest.substr(0, 2) == "  ";
+    bool IsJob = LineRest.substr(0, 4) == "job ";
     if (IsJob ? !parseJob() : IsAction ? !parseAction() : !parseStep())
       return false;
   }
@@ -171,20 +171,20 @@ bool Parser::parseAll() {
 }
 
 bool Parser::parseJob() {
-  if (!L.Steps.empty())
+  if (!Log.Steps.empty())
     return fail("a job after the first step");
   nextWord();
   JobInfo J;
   if (!read(nextWord(), J.Estimate))
     return fail("the job's estimate is no number of seconds");
-  if (IsLast || !read(nextWord(), J.BytesHere))
+  if (IsLast || !read(nextWord(), J.LocalBytes))
     return fail("the job's memory is no number of bytes");
   J.HasSideFiles = !IsLast;
-  if (J.HasSideFiles && Words != "side-files")
+  if (J.HasSideFiles && LineRest != "side-files")
     return fail("it is not 'side-files' that follows");
-  if (L.Jobs.size() == UINT32_MAX)
+  if (Log.Jobs.size() == UINT32_MAX)
     return fail("too many jobs");
-  L.Jobs.push_back(J);
+  Log.Jobs.push_back(J);
   return true;
 }
 
@@ -194,10 +194,10 @@ bool Parser::parseStep() {
   std::string_view When = nextWord();
   if (!read(When, S.Now) || S.Now == Never)
     return fail(quoted(When) + " is no time");
-  if (!L.Steps.empty() && S.Now < L.Steps.back().Now)
+  if (!Log.Steps.empty() && S.Now < Log.Steps.back().Now)
     return fail("time goes back");
   std::string_view Name = nextWord();
-  if ((Name == "Start") != L.Steps.empty())
+  if ((Name == "Start") != Log.Steps.empty())
     return fail("the first step, and no other, is Start");
   if (Name != "Start") {
     Event &E = S.Cause.emplace();
@@ -208,26 +208,26 @@ bool Parser::parseStep() {
   } else if (!IsLast) {
     return fail("Start has no fields");
   }
-  L.Steps.push_back(std::move(S));
+  Log.Steps.push_back(std::move(S));
   return true;
 }
 
 bool Parser::parseAction() {
-  if (L.Steps.empty())
+  if (Log.Steps.empty())
     return fail("an action before the first step");
-  Words.remove_prefix(2);
+  LineRest.remove_prefix(2);
   Action A;
   std::string_view Name = nextWord();
   if (!readName(Name, ActionNames, A.What))
     return fail(quoted(Name) + " is no action");
   if (!parseFields(A))
     return false;
-  L.Steps.back().Actions.push_back(A);
+  Log.Steps.back().Actions.push_back(A);
   return true;
 }
 
 template <typename T> bool Parser::parseFields(T &Into) {
-  std::set<std::string_view> Seen;
+  std::set<std::string_view> SeenFields;
   while (!IsLast) {
     std::string_view Word = nextWord();
     size_t Equals = Word.find('=');
@@ -242,29 +242,29 @@ template <typename T> bool Parser::parseFields(T &Into) {
             Good = read(Value, V);
         },
         Into);
-    if (!Good || !Seen.insert(Name).second)
+    if (!Good || !SeenFields.insert(Name).second)
       return fail(quoted(Word) + " is no field, has no value that it can have, "
                                  "or was there before");
   }
-  if ((namesJob(Into) || Into.Job != 0) && Into.Job >= L.Jobs.size())
+  if ((namesJob(Into) || Into.Job != 0) && Into.Job >= Log.Jobs.size())
     return fail("there is no job " + number(Into.Job));
   return true;
 }
 
-bool plan::parse(std::string_view Text, EventLog &L, std::string &Error) {
-  L = {};
-  return Parser(Text, L).parse(Error);
+bool plan::parse(std::string_view Text, EventLog &Log, std::string &Error) {
+  Log = {};
+  return Parser(Text, Log).parse(Error);
 }
 
 //===----------------------------------------------------------------------===//
 // Replay
 //===----------------------------------------------------------------------===//
 
-std::string plan::replay(const EventLog &L) {
-  Plan P(L.Jobs, L.O);
-  for (const Step &S : L.Steps) {
+std::string plan::replay(const EventLog &Log) {
+  Plan ThePlan(Log.Jobs, Log.O);
+  for (const Step &S : Log.Steps) {
     const std::vector<Action> Actions =
-        S.Cause ? P.handle(S.Now, *S.Cause) : P.start(S.Now);
+        S.Cause ? ThePlan.handle(S.Now, *S.Cause) : ThePlan.start(S.Now);
     std::string Where =
         "line " + number(S.Line) + ", " +
         (S.Cause ? std::string(EventNames[S.Cause->What]) : "Start") + " at " +
@@ -277,7 +277,7 @@ std::string plan::replay(const EventLog &L) {
         return Where + "action " + number(I + 1) + " was " + Was +
                ", and is now " + Is;
     }
-    if (std::string Broken = P.check(); !Broken.empty())
+    if (std::string Broken = ThePlan.check(); !Broken.empty())
       return Where + "a rule of the plan is broken: " + Broken;
   }
   return {};

@@ -27,16 +27,16 @@ struct EventLog {
   std::vector<Step> Steps; // the first is the start
 };
 
-std::string print(const EventLog &L);
+std::string print(const EventLog &Log);
 
 /// Reads a whole log. Accepts only what print() would write, but also comments,
 /// fields in any order, and fields with default values. Otherwise returns
 /// false, and \p Error says what is wrong, and in which line.
-bool parse(std::string_view Text, EventLog &L, std::string &Error);
+bool parse(std::string_view Text, EventLog &Log, std::string &Error);
 
-/// Makes the decisions of \p L again. Returns an empty string if they are
+/// Makes the decisions of \p Log again. Returns an empty string if they are
 /// equal; otherwise where they differ, or which rule of the plan was broken.
-std::string replay(const EventLog &L);
+std::string replay(const EventLog &Log);
 
 } // namespace dtlto::plan
 

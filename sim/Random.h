@@ -48,7 +48,7 @@ public:
     return Low + unit() * (High - Low);
   }
   bool chance(double P) { return unit() < P; }
-  template <typename T> T of(std::initializer_list<T> All) {
+  template <typename T> T pick(std::initializer_list<T> All) {
     return All.begin()[next() % All.size()];
   }
 

@@ -15,8 +15,8 @@ using namespace std::chrono_literals;
 
 using Kind = AttemptKind;
 
-Rules::Rules(const std::vector<JobInfo> &Jobs, const Options &O)
-    : Infos(Jobs), O(O), Jobs(Jobs.size()), Attempts(1) {
+Rules::Rules(const std::vector<JobInfo> &Jobs, const Options &Opts)
+    : Infos(Jobs), Opts(Opts), Jobs(Jobs.size()), Attempts(1) {
   for (const JobInfo &J : Jobs)
     SecondsInAll += J.Estimate;
 }
@@ -31,7 +31,7 @@ void Rules::expect(bool Holds, const char *Rule) {
   Broken += Rule;
 }
 
-void Rules::name(std::optional<JobId> J, AttemptId A) {
+void Rules::setSubject(std::optional<JobId> J, AttemptId A) {
   NamedJob = J;
   NamedAttempt = A;
 }
@@ -56,16 +56,16 @@ unsigned Rules::numLive(const Job &J) const {
                     [this](AttemptId Id) { return isLive(Attempts[Id]); }));
 }
 
-std::string Rules::saw(Time T, const Event *E,
-                       const std::vector<Action> &Actions) {
+std::string Rules::onStep(Time T, const Event *E,
+                          const std::vector<Action> &Actions) {
   Now = T;
-  FoundNoRoom = 0;
-  name();
+  BusyAttempt = 0;
+  setSubject();
   if (E)
     onEvent(*E);
   for (const Action &A : Actions)
     onAction(A);
-  name();
+  setSubject();
   checkStep();
   return Broken;
 }
@@ -82,25 +82,25 @@ void Rules::onEvent(const Event &E) {
   case Event::Opened:
     Plugin.IsOpen = true;
     Plugin.WantsBatches = E.WantsBatches;
-    Plugin.Sign = Plugin.Work = Now;
+    Plugin.LastActivity = Plugin.LastProgress = Now;
     return;
   case Event::OpenFailed:
-    Forbidden |= E.IsArgumentWrong && !Plugin.Dropped;
+    IsFallbackForbidden |= E.IsArgumentWrong && !Plugin.IsDropped;
     return;
   case Event::PluginFailed:
     return;
   case Event::RoomChanged:
-    Plugin.MustWait = Plugin.BatchIsTold = false;
-    Plugin.Sign = Now;
+    Plugin.MustWait = Plugin.IsBatchReported = false;
+    Plugin.LastActivity = Now;
     return;
-  case Event::LoadKnown:
+  case Event::LoadReported:
     Slots.reset();
-    if (E.TheLoad.Slots != Unknown)
-      MostSlots = std::max(MostSlots, *(Slots = E.TheLoad.Slots));
+    if (E.ReportedLoad.Slots != Unknown)
+      MaxSlots = std::max(MaxSlots, *(Slots = E.ReportedLoad.Slots));
     return;
   case Event::TokenTaken:
     ++NumTokens;
-    TokenAsked = false;
+    IsTokenRequested = false;
     return;
   case Event::Verified:
   case Event::VerifyFailed:
@@ -131,28 +131,28 @@ void Rules::onJobEvent(const Event &E) {
 }
 
 /// Records a sign of life of the plugin.
-void Rules::noteSign(const Event &E) {
+void Rules::recordSign(const Event &E) {
   if (E.What < Event::Accepted || E.What > Event::Failed ||
       E.What == Event::Busy)
     return;
-  Plugin.Sign = Now;
+  Plugin.LastActivity = Now;
   if (E.What != Event::StateChanged || E.State != PluginState::Queued)
-    Plugin.Work = Now;
+    Plugin.LastProgress = Now;
 }
 
 void Rules::onAttemptEvent(const Event &E, Attempt &A) {
   Job &J = Jobs[A.Job];
   if (E.What >= Event::Prepared && E.What <= Event::NotExpressible)
     A.Prepares = false;
-  if (E.What == Event::CompiledHere || E.What == Event::CompileHereFailed)
+  if (E.What == Event::CompiledLocally || E.What == Event::LocalCompileFailed)
     A.Compiles = false;
   if (!isLive(A))
     return forgetIfOver(E.Attempt);
   if (E.Worker)
     A.Worker = E.Worker;
   A.LastSign = Now;
-  noteSign(E);
-  bool WasAtPlugin = A.At == Where::Offered || A.At == Where::Accepted;
+  recordSign(E);
+  bool WasAtPlugin = A.At == Stage::Offered || A.At == Stage::Accepted;
   switch (E.What) {
   case Event::Prepared:
   case Event::CacheHit:
@@ -161,39 +161,39 @@ void Rules::onAttemptEvent(const Event &E, Attempt &A) {
     onPreparation(E, A);
     break;
   case Event::Accepted:
-    if (A.At == Where::Offered) {
-      A.At = Where::Accepted;
+    if (A.At == Stage::Offered) {
+      A.At = Stage::Accepted;
       ++J.NumAccepted;
-      Plugin.BatchIsOpen = Plugin.WantsBatches;
+      Plugin.IsBatchOpen = Plugin.WantsBatches;
     }
     break;
   case Event::Busy:
-    Plugin.MustWait |= !E.RoomSince && A.At == Where::Offered;
-    if (A.At == Where::Offered)
-      A.At = Where::Ready;
-    FoundNoRoom = E.Attempt;
+    Plugin.MustWait |= !E.HasRoomSince && A.At == Stage::Offered;
+    if (A.At == Stage::Offered)
+      A.At = Stage::Ready;
+    BusyAttempt = E.Attempt;
     break;
   case Event::StateChanged:
-    A.Runs |= E.State != PluginState::Queued;
-    A.RunsHere = E.RanHere && E.State != PluginState::Queued;
+    A.IsRunning |= E.State != PluginState::Queued;
+    A.RunsLocally = E.RanLocally && E.State != PluginState::Queued;
     break;
   case Event::Succeeded:
-    Plugin.BatchIsTold = false;
+    Plugin.IsBatchReported = false;
     if (WasAtPlugin)
-      A.At = Where::Good;
-    A.IsOurs = E.IsOurs;
+      A.At = Stage::Good;
+    A.IsFromLinker = E.IsFromLinker;
     Plugin.MustWait = false;
     break;
   case Event::Failed:
     onFailure(E, A, WasAtPlugin);
     break;
-  case Event::CompiledHere:
-    A.At = Where::Good;
-    A.IsOurs = true;
+  case Event::CompiledLocally:
+    A.At = Stage::Good;
+    A.IsFromLinker = true;
     break;
-  case Event::CompileHereFailed:
-    A.At = Where::Ended;
-    J.Reasons.insert(Cause::CompilerHere);
+  case Event::LocalCompileFailed:
+    A.At = Stage::Ended;
+    J.Reasons.insert(Cause::LocalCompiler);
     break;
   default:
     break;
@@ -203,14 +203,14 @@ void Rules::onAttemptEvent(const Event &E, Attempt &A) {
 
 void Rules::onPreparation(const Event &E, Attempt &A) {
   std::set<Cause> &Reasons = Jobs[A.Job].Reasons;
-  A.At = Where::Ended;
+  A.At = Stage::Ended;
   if (E.What == Event::Prepared) {
-    A.At = A.AtPlugin ? Where::Ready : Where::Planned;
+    A.At = A.IsAtPlugin ? Stage::Ready : Stage::Planned;
     A.Bytes = E.Bytes;
   } else if (E.What == Event::PrepareFailed) {
     Reasons.insert(Cause::PrepareFailed);
   } else if (E.What == Event::CacheHit && E.MustCompare) {
-    A.At = Where::Good;
+    A.At = Stage::Good;
     A.IsCached = true;
   } else if (E.What == Event::CacheHit) {
     Reasons.insert(Cause::Cached);
@@ -219,16 +219,16 @@ void Rules::onPreparation(const Event &E, Attempt &A) {
 
 void Rules::onFailure(const Event &E, Attempt &A, bool WasAtPlugin) {
   Job &J = Jobs[A.Job];
-  Plugin.BatchIsTold = false;
+  Plugin.IsBatchReported = false;
   if (WasAtPlugin) {
-    A.At = Where::Ended;
+    A.At = Stage::Ended;
     A.IsWrong = E.Why == Cause::Compiler || E.Why == Cause::BadResult;
     J.NumCompileErrors += E.Why == Cause::Compiler;
     J.NumBadResults += E.Why == Cause::BadResult;
   }
   J.Reasons.insert(E.Why);
-  HadTrouble = true;
-  J.ToAvoid =
+  HadProblems = true;
+  J.AvoidedWorker =
       E.Why == Cause::Compiler || E.Why == Cause::BadResult ? A.Worker : 0;
   J.MayTryAgain = E.Why == Cause::Infrastructure || E.Why == Cause::Cancelled ||
                   (!mayFallBack() &&
@@ -242,64 +242,67 @@ void Rules::onFailure(const Event &E, Attempt &A, bool WasAtPlugin) {
 //===----------------------------------------------------------------------===//
 
 void Rules::checkStep() {
-  size_t NumTwice = 0, NumCompiling = 0, NumToCompile = 0;
-  double SecondsTwice = 0;
-  Time Late = 2 * O.DeadlineStep + 1ms;
+  size_t NumDuplicates = 0, NumCompiling = 0, NumToCompile = 0;
+  double DuplicateSeconds = 0;
+  Time Late = 2 * Opts.DeadlineStep + 1ms;
   for (AttemptId Id : Live) {
     const Attempt &A = Attempts[Id];
     const Job &J = Jobs[A.Job];
-    bool IsTwice = A.IsSecond && isLive(A) &&
-                   (A.Kind == Kind::Duplicate || A.Why == Cause::Straggler);
-    NumTwice += IsTwice;
+    bool IsDuplicate = A.IsSecond && isLive(A) &&
+                       (A.Kind == Kind::Duplicate || A.Why == Cause::Straggler);
+    NumDuplicates += IsDuplicate;
     NumCompiling += A.Compiles;
-    NumToCompile += A.Compiles || A.RunsHere || (isLive(A) && !A.AtPlugin);
-    SecondsTwice += IsTwice ? Infos[A.Job].Estimate : 0;
+    NumToCompile += A.Compiles || A.RunsLocally || (isLive(A) && !A.IsAtPlugin);
+    DuplicateSeconds += IsDuplicate ? Infos[A.Job].Estimate : 0;
     if (!Broken.empty())
       return;
-    name(A.Job, Id);
-    expect(Id != FoundNoRoom || A.Kind != Kind::Duplicate || !A.IsSecond,
+    setSubject(A.Job, Id);
+    expect(Id != BusyAttempt || A.Kind != Kind::Duplicate || !A.IsSecond,
            "is a duplicate that waits for room");
-    expect(J.NumAccepted <= 2 * O.MaxTries, "is tried without an end");
+    expect(J.NumAccepted <= 2 * Opts.MaxTries, "is tried without an end");
     expect(!Failed || !isLive(A), "goes on after the link has failed");
-    expect(!Plugin.Dropped || (A.At != Where::Offered &&
-                               A.At != Where::Accepted && A.At != Where::Ready),
+    expect(!Plugin.IsDropped ||
+               (A.At != Stage::Offered && A.At != Stage::Accepted &&
+                A.At != Stage::Ready),
            "is at a plugin that was dropped");
     // Every wait ends.
-    if (A.At == Where::Accepted)
-      expect(Now - (A.Runs ? A.LastSign : std::max(A.LastSign, Plugin.Sign)) <=
-                 O.JobTimeout + Late,
+    if (A.At == Stage::Accepted)
+      expect(Now - (A.IsRunning ? A.LastSign
+                                : std::max(A.LastSign, Plugin.LastActivity)) <=
+                 Opts.JobTimeout + Late,
              "is waited for though it shows no sign of life");
-    if (A.At == Where::Accepted && !A.Runs)
-      expect(Now - Plugin.Work <= 4 * O.JobTimeout + Late,
+    if (A.At == Stage::Accepted && !A.IsRunning)
+      expect(Now - Plugin.LastProgress <= 4 * Opts.JobTimeout + Late,
              "is waited for though its plugin only talks");
   }
-  name();
-  expect(!Plugin.BatchIsOpen || !Plugin.IsOpen || Plugin.Dropped || Failed ||
-             Plugin.Closed || !isBatchComplete(),
+  setSubject();
+  expect(!Plugin.IsBatchOpen || !Plugin.IsOpen || Plugin.IsDropped || Failed ||
+             Plugin.IsClosed || !isBatchComplete(),
          "the plugin has all jobs, and isn't told");
-  expect(!O.NeedsTokens || NumCompiling <= NumTokens + 1,
+  expect(!Opts.NeedsTokens || NumCompiling <= NumTokens + 1,
          "more runs here than there are tokens for");
   expect(NumTokens == 0 || NumTokens < NumToCompile,
          "a token is kept that no job needs");
-  expect(NumTwice <= 1 ||
-             SecondsTwice <= SecondsInAll * O.DuplicatePercent / 100 + 1e-6,
+  expect(NumDuplicates <= 1 ||
+             DuplicateSeconds <=
+                 SecondsInAll * Opts.DuplicatePercent / 100 + 1e-6,
          "more is done twice than the user allows");
-  expect(Plugin.CallSince == Never || Plugin.Dropped || Plugin.Closed ||
-             Failed || !Plugin.AskedToOpen ||
+  expect(Plugin.CallSince == Never || Plugin.IsDropped || Plugin.IsClosed ||
+             Failed || !Plugin.WasOpenRequested ||
              Now - Plugin.CallSince <=
-                 std::min(O.CallTimeout, O.JobTimeout) + Late,
+                 std::min(Opts.CallTimeout, Opts.JobTimeout) + Late,
          "a call is waited for though it hangs");
 }
 
-std::string Rules::atEnd() const {
+std::string Rules::checkEnd() const {
   for (size_t I = 0; I != Jobs.size(); ++I)
     if (!Jobs[I].Ended)
       return "job " + std::to_string(I) + ": has no end";
-  if (Plugin.AskedToOpen && !Plugin.Closed)
+  if (Plugin.WasOpenRequested && !Plugin.IsClosed)
     return "the plugin is left open";
   bool AllBegun = std::all_of(Jobs.begin(), Jobs.end(),
-                              [](const Job &J) { return J.Begun; });
-  size_t Share = (Jobs.size() * O.VerifyPercent + 99) / 100;
+                              [](const Job &J) { return J.HasBegun; });
+  size_t Share = (Jobs.size() * Opts.VerifyPercent + 99) / 100;
   if (AllBegun ? NumSampled != Share : NumSampled > Share)
     return "of the jobs, another share is chosen than the user wants";
   if (NumTokens != 0)

@@ -19,17 +19,17 @@ namespace dtlto::sim {
 
 class Rules {
 public:
-  Rules(const std::vector<plan::JobInfo> &Jobs, const plan::Options &O);
+  Rules(const std::vector<plan::JobInfo> &Jobs, const plan::Options &Opts);
 
   /// Checks one step; \p E is null for the start. Returns the first broken
   /// rule, or an empty string, as the other functions do.
-  std::string saw(plan::Time Now, const plan::Event *E,
-                  const std::vector<plan::Action> &Actions);
+  std::string onStep(plan::Time Now, const plan::Event *E,
+                     const std::vector<plan::Action> &Actions);
   /// Checks the end of the link.
-  std::string atEnd() const;
+  std::string checkEnd() const;
 
 private:
-  enum class Where {
+  enum class Stage {
     Planned, // to be prepared or compiled locally
     Preparing,
     Ready,
@@ -43,18 +43,18 @@ private:
     plan::JobId Job = 0;
     plan::AttemptKind Kind = plan::AttemptKind::First;
     plan::Cause Why = plan::Cause::None; // why it is compiled locally
-    Where At = Where::Ended;
-    bool IsKnown = false;  // an action has named it
-    bool AtPlugin = false; // or will be
-    bool Prepares = false; // on a thread, even if not needed any more
-    bool Compiles = false; // on a thread, even if not needed any more
-    bool IsSecond = false; // began while another one was live
-    bool IsOurs = false;   // this process made the object
-    bool IsCached = false; // another machine made it, for another link
+    Stage At = Stage::Ended;
+    bool IsKnown = false;      // an action has named it
+    bool IsAtPlugin = false;   // or will be
+    bool Prepares = false;     // on a thread, even if not needed any more
+    bool Compiles = false;     // on a thread, even if not needed any more
+    bool IsSecond = false;     // began while another one was live
+    bool IsFromLinker = false; // this process made the object
+    bool IsCached = false;     // another machine made it, for another link
     plan::WorkerId Worker = 0;
     uint64_t Bytes = 0;
-    bool Runs = false;        // reported as running
-    bool RunsHere = false;    // reported as running on this machine
+    bool IsRunning = false;   // reported as running
+    bool RunsLocally = false; // reported as running on this machine
     plan::Time LastSign = {}; // of life
     /// Its result was bad, or a compile error of a good module; the plugin
     /// doesn't know yet.
@@ -65,31 +65,34 @@ private:
     plan::AttemptId Winner = 0;
     unsigned Tries = 0;
     unsigned NumAccepted = 0; // by the plugin, duplicates included
-    bool Begun = false;
+    bool HasBegun = false;
     bool IsSampled = false; // by the plan
     bool IsSuspect = false; // its object is to be compared
-    bool Compared = false, IsDelivering = false, Ended = false;
+    bool IsCompared = false, IsDelivering = false, Ended = false;
     bool MayTryAgain = false; // the last failure was of the infrastructure
     unsigned NumCompileErrors = 0, NumBadResults = 0;
-    plan::WorkerId ToAvoid = 0; // the last failure's, a compile error
+    plan::WorkerId AvoidedWorker = 0; // the last failure's, a compile error
     // The reasons for its end that were observed.
     std::set<plan::Cause> Reasons;
   };
 
   struct {
-    bool AskedToOpen = false, IsOpen = false, Dropped = false, Closed = false;
-    plan::Time AskedAt = {}; // when it was asked to open
+    bool WasOpenRequested = false, IsOpen = false, IsDropped = false,
+         IsClosed = false;
+    plan::Time OpenRequestTime = {}; // when it was asked to open
     bool WantsBatches = false;
-    bool BatchIsOpen = false; // jobs were accepted since the last batch
-    bool BatchIsTold = false; // it has all jobs, and nothing has changed since
-    bool MustWait = false;    // it was busy, and nothing has changed since
+    bool IsBatchOpen = false; // jobs were accepted since the last batch
+    // It has all jobs, and nothing has changed since.
+    bool IsBatchReported = false;
+    bool MustWait = false; // it was busy, and nothing has changed since
     plan::Time CallSince = plan::Never;
-    plan::Time Sign = {}, Work = {}; // last sign of life; last progress
+    plan::Time LastActivity = {},
+               LastProgress = {}; // last sign of life; last progress
   } Plugin;
 
   void onEvent(const plan::Event &E);
   void onJobEvent(const plan::Event &E);
-  void noteSign(const plan::Event &E);
+  void recordSign(const plan::Event &E);
   void onAttemptEvent(const plan::Event &E, Attempt &A);
   void onPreparation(const plan::Event &E, Attempt &A);
   void onFailure(const plan::Event &E, Attempt &A, bool WasAtPlugin);
@@ -97,7 +100,7 @@ private:
   bool mayName(const plan::Action &A, const Attempt *At);
   void onPluginAction(const plan::Action &A);
   void onPrepare(const plan::Action &A);
-  void onStaysHere(const plan::Action &A, const Attempt *At);
+  void onStaysLocal(const plan::Action &A, const Attempt *At);
   void onRefute(const plan::Action &A, Attempt *At);
   void onVerify(const plan::Action &A, const Attempt &At);
   void onDeliver(const plan::Action &A, const Attempt &At);
@@ -109,24 +112,24 @@ private:
   void checkStep();
 
   void expect(bool Holds, const char *Rule);
-  void name(std::optional<plan::JobId> J = {}, plan::AttemptId A = 0);
+  void setSubject(std::optional<plan::JobId> J = {}, plan::AttemptId A = 0);
   Attempt *find(plan::AttemptId Id);
-  Attempt &add(const plan::Action &A, Where At);
+  Attempt &add(const plan::Action &A, Stage At);
   void forgetIfOver(plan::AttemptId Id);
   static bool isLive(const Attempt &A) {
-    return A.At != Where::Ended && A.At != Where::Good;
+    return A.At != Stage::Ended && A.At != Stage::Good;
   }
   unsigned numLive(const Job &J) const;
   size_t numAhead() const;
   bool isVoluntary(plan::Cause Why) const;
-  bool mayFallBack() const { return O.Fallback && !Forbidden; }
-  bool isOfOthers(const Job &J) const;
+  bool mayFallBack() const { return Opts.Fallback && !IsFallbackForbidden; }
+  bool isForeign(const Job &J) const;
   bool hasEqual(const Job &J) const {
     return J.Reasons.count(plan::Cause::None);
   }
 
   const std::vector<plan::JobInfo> Infos;
-  const plan::Options O;
+  const plan::Options Opts;
   double SecondsInAll = 0;
   std::vector<Job> Jobs;
   std::vector<Attempt> Attempts;  // by id
@@ -137,16 +140,16 @@ private:
   plan::AttemptId NamedAttempt = 0;
 
   plan::Time Now = {};
-  bool Forbidden = false, Failed = false;
-  bool HadTrouble = false;         // the plugin did not run what it was given
-  plan::AttemptId FoundNoRoom = 0; // in this step
-  uint32_t MostSlots = 0;
+  bool IsFallbackForbidden = false, Failed = false;
+  bool HadProblems = false;        // the plugin did not run what it was given
+  plan::AttemptId BusyAttempt = 0; // in this step
+  uint32_t MaxSlots = 0;
   std::optional<uint32_t> Slots; // the plugin's last number
   size_t NumEnded = 0;
   size_t NumSampled = 0, NumSuspect = 0;
   bool HasDifference = false;
   size_t NumTokens = 0; // taken ones
-  bool TokenAsked = false;
+  bool IsTokenRequested = false;
   plan::JobId NextInOrder = 0;
 };
 

@@ -50,10 +50,10 @@ static uint64_t drawFeatures(uint64_t Seed) {
     return 0;
   if (R.chance(0.1)) // only frozen hosts
     return bit(Feature::DyingWorkers) | (R.next() & bit(Feature::Cache));
-  double Often = R.of({0.0, 0.15, 0.4});
+  double FaultRate = R.pick({0.0, 0.15, 0.4});
   for (unsigned F = 0; F != NumHarmless; ++F)
-    Features |= uint64_t(R.chance(Often)) << F;
-  uint64_t Faults = R.of({0, 1, 1, 2, 3, 5, 8});
+    Features |= uint64_t(R.chance(FaultRate)) << F;
+  uint64_t Faults = R.pick({0, 1, 1, 2, 3, 5, 8});
   for (uint64_t I = 0; I != Faults; ++I)
     Features |= uint64_t(1) << R.in(NumHarmless, NumFeatures - 1);
   return Features;
@@ -61,46 +61,47 @@ static uint64_t drawFeatures(uint64_t Seed) {
 
 static void drawOptions(Scenario &S) {
   Random R{S.Seed, OfOptions};
-  Options &O = S.O;
-  O.Cores = static_cast<unsigned>(R.of({1, 2, 4, 8, 16, 64}));
+  Options &Opts = S.Opts;
+  Opts.Cores = static_cast<unsigned>(R.pick({1, 2, 4, 8, 16, 64}));
   if (uint64_t Draw = R.in(0, 5); Draw <= 2)
-    O.LocalJobs = static_cast<unsigned>(Draw == 2 ? R.in(2, 20) : Draw);
-  O.DuplicatePercent = static_cast<unsigned>(R.of({0, 5, 25, 25, 25, 100}));
-  O.VerifyPercent = static_cast<unsigned>(R.of({0, 0, 0, 5, 37, 100}));
-  O.Fallback = R.chance(0.8);
+    Opts.LocalJobs = static_cast<unsigned>(Draw == 2 ? R.in(2, 20) : Draw);
+  Opts.DuplicatePercent =
+      static_cast<unsigned>(R.pick({0, 5, 25, 25, 25, 100}));
+  Opts.VerifyPercent = static_cast<unsigned>(R.pick({0, 0, 0, 5, 37, 100}));
+  Opts.Fallback = R.chance(0.8);
   bool IsPlain = R.chance(0.7); // links whose minimum time is known
   if (R.chance(0.05)) {
     // As in the linker: on one thread of this process, with or without the
     // plugin.
-    O.KeepOrder = true;
-    O.Cores = 1;
-    O.LocalJobs.reset();
+    Opts.KeepOrder = true;
+    Opts.Cores = 1;
+    Opts.LocalJobs.reset();
     S.IsThisMachine = R.chance(0.5);
   }
-  O.OpenAtOnce =
+  Opts.OpenAtOnce =
       !S.has(Feature::Cache) && Random{S.Seed, OfOptions, 4}.chance(0.5);
-  O.MaxBytesInFlight = R.of<uint64_t>(
+  Opts.MaxBytesInFlight = R.pick<uint64_t>(
       {1, 1 << 20, 10 << 20, 100 << 20, uint64_t(1) << 40, UINT64_MAX});
-  O.NeedsTokens =
+  Opts.NeedsTokens =
       S.has(Feature::FewTokens) || Random{S.Seed, OfOptions, 2}.chance(0.2);
   if (S.has(Feature::LittleMemory))
-    O.MaxBytesHere =
-        Random{S.Seed, OfOptions, 3}.of<uint64_t>({1, 150, 400, 2000});
-  O.JobTimeout = R.of<Time>({500ms, 2s, 5s, 5s, 20s, 60s});
+    Opts.MaxLocalBytes =
+        Random{S.Seed, OfOptions, 3}.pick<uint64_t>({1, 150, 400, 2000});
+  Opts.JobTimeout = R.pick<Time>({500ms, 2s, 5s, 5s, 20s, 60s});
   if (R.chance(0.1)) {
-    O.MaxTries = static_cast<unsigned>(R.in(1, 3));
-    O.MaxOffers = static_cast<unsigned>(R.in(1, 4));
-    O.MinPrepared = static_cast<unsigned>(R.in(1, 8));
-    O.MaxPrepared = static_cast<unsigned>(R.in(8, 64));
+    Opts.MaxTries = static_cast<unsigned>(R.in(1, 3));
+    Opts.MaxOffers = static_cast<unsigned>(R.in(1, 4));
+    Opts.MinPrepared = static_cast<unsigned>(R.in(1, 8));
+    Opts.MaxPrepared = static_cast<unsigned>(R.in(8, 64));
   }
   if (R.chance(0.5))
-    O.CallTimeout = 5s;
-  O.VerifySeed = Random{S.Seed, OfOptions, 1}.next();
+    Opts.CallTimeout = 5s;
+  Opts.VerifySeed = Random{S.Seed, OfOptions, 1}.next();
   if (S.isHonest() && IsPlain) {
-    O.VerifyPercent = 0;
-    O.KeepOrder = false;
-    O.MaxBytesInFlight = UINT64_MAX;
-    O.JobTimeout = 600s;
+    Opts.VerifyPercent = 0;
+    Opts.KeepOrder = false;
+    Opts.MaxBytesInFlight = UINT64_MAX;
+    Opts.JobTimeout = 600s;
   }
 }
 
@@ -134,46 +135,47 @@ static unsigned drawCount(Random &R, double Few, unsigned MaxFew,
 static void drawJobs(Scenario &S, unsigned MaxJobs) {
   Random R{S.Seed, OfJobs};
   const unsigned N = drawCount(R, 0.3, 8, 50, 200);
-  double Mean = R.of({0.01, 0.1, 0.5, 2.0});
+  double Mean = R.pick({0.01, 0.1, 0.5, 2.0});
   uint64_t Shape = R.in(0, 5);
-  double Unit = R.of({1.0, 1.0, 0.1, 7.0}); // the estimates' unit
+  double Unit = R.pick({1.0, 1.0, 0.1, 7.0}); // the estimates' unit
   if (S.isFrozen())
     Unit = 1; // only the estimates are known if all workers stop at once
-  double Rare = R.of({0.02, 0.2, 1.0});
-  double MeanBytes = R.of({1e3, 1e5, 3e6});
+  double Rare = R.pick({0.02, 0.2, 1.0});
+  double MeanBytes = R.pick({1e3, 1e5, 3e6});
   std::vector<std::pair<double, JobTruth>> Jobs(N);
   for (unsigned I = 0; I != N; ++I) {
-    Random Own{S.Seed, OfJobs, I};
+    Random ItemRandom{S.Seed, OfJobs, I};
     auto &[Estimate, J] = Jobs[I];
-    J.Seconds = std::max(drawSeconds(Shape, Mean, I, N, Own.unit()), 0.0001);
-    J.Bytes = static_cast<uint64_t>(MeanBytes * (0.1 + 2 * Own.unit()));
+    J.Seconds =
+        std::max(drawSeconds(Shape, Mean, I, N, ItemRandom.unit()), 0.0001);
+    J.Bytes = static_cast<uint64_t>(MeanBytes * (0.1 + 2 * ItemRandom.unit()));
     if (S.Features == 0) // a job's time is proportional to its module's size
       J.Bytes = static_cast<uint64_t>(10 * MeanBytes * J.Seconds);
     Estimate = J.Seconds * Unit;
-    double Wrong = Own.unit(), By = Own.unit();
+    double Wrong = ItemRandom.unit(), By = ItemRandom.unit();
     if (S.has(Feature::WrongEstimates))
       Estimate *= Wrong < 0.1 ? 20 * By : Wrong < 0.2 ? 0 : 0.3 + 2 * By;
-    auto Has = [&](Feature F, double Often) {
-      double Draw = Own.unit();
-      return S.has(F) && Draw < Often;
+    auto Has = [&](Feature F, double FaultRate) {
+      double Draw = ItemRandom.unit();
+      return S.has(F) && Draw < FaultRate;
     };
     J.IsCached = Has(Feature::Cache, Rare);
     J.NotExpressible = Has(Feature::NotExpressible, Rare);
-    if (S.O.KeepOrder)
+    if (S.Opts.KeepOrder)
       J.NotExpressible = !S.IsThisMachine;
     J.RemoteError = Has(Feature::RemoteErrors, Rare);
     J.Error = Has(Feature::Errors, 2.0 / N);
     J.PrepareFails = Has(Feature::PrepareFails, 2.0 / N);
     J.DeliverFails = Has(Feature::DeliverFails, 2.0 / N);
     J.VerifyFails = Has(Feature::VerifyFails, Rare);
-    J.IsOfOthers = Own.chance(0.5);
+    J.IsForeign = ItemRandom.chance(0.5);
   }
   // The linker sorts jobs by their estimated cost.
   std::sort(Jobs.begin(), Jobs.end(), [](const auto &A, const auto &B) {
     return std::tie(A.first, A.second.Seconds, A.second.Bytes) >
            std::tie(B.first, B.second.Seconds, B.second.Bytes);
   });
-  if (S.O.KeepOrder)
+  if (S.Opts.KeepOrder)
     std::rotate(Jobs.begin(), Jobs.begin() + N / 2, Jobs.end());
   Jobs.resize(std::min(N, MaxJobs));
   bool SideFiles = S.has(Feature::SideFiles);
@@ -187,43 +189,44 @@ static void drawFarm(Scenario &S) {
   Random R{S.Seed, OfFarm};
   unsigned N = drawCount(R, 0.4, 3, 16, 64);
   S.IsThisMachine = S.IsThisMachine || R.chance(0.1);
-  unsigned Slots = static_cast<unsigned>(R.of({1, 2, 6, 16}));
-  double Speed = R.of({1.0, 1.0, 0.5, 2.0});
-  S.Ahead = static_cast<unsigned>(R.of({0, 1, 3, 1000}));
-  S.Often = R.of({0.03, 0.3, 1.0});
-  S.BytesPerSecond = R.of({1e7, 1e8, 1e9});
-  S.Latency = Time(R.of<int64_t>({10000, 200000, 3000000}));
+  unsigned Slots = static_cast<unsigned>(R.pick({1, 2, 6, 16}));
+  double Speed = R.pick({1.0, 1.0, 0.5, 2.0});
+  S.Ahead = static_cast<unsigned>(R.pick({0, 1, 3, 1000}));
+  S.FaultRate = R.pick({0.03, 0.3, 1.0});
+  S.BytesPerSecond = R.pick({1e7, 1e8, 1e9});
+  S.Latency = Time(R.pick<int64_t>({10000, 200000, 3000000}));
   if (S.Features == 0)
     S.BytesPerSecond = 1e9; // the link doesn't wait for the network
-  bool NoStates = R.chance(0.6), NoLoad = R.chance(0.6), Mute = R.chance(0.3);
+  bool NoStates = R.chance(0.6), NoLoad = R.chance(0.6),
+       NoAnswers = R.chance(0.3);
   if (S.has(Feature::ShyPlugin)) {
-    S.TellsStates = !NoStates;
+    S.ReportsStates = !NoStates;
     S.KnowsLoad = !NoLoad;
-    S.AnswersLoad = !Mute;
+    S.AnswersLoad = !NoAnswers;
   }
   if (S.IsThisMachine) {
     N = 1;
-    Slots = S.O.Cores;
+    Slots = S.Opts.Cores;
     Speed = 1;
   }
-  uint64_t BadOnes = R.of({1, 2, 100}); // times 20 %; the first is always bad
+  uint64_t NumBad = R.pick({1, 2, 100}); // times 20 %; the first is always bad
   for (unsigned I = 0; I != N; ++I) {
-    Random Own{S.Seed, OfFarm, I};
+    Random ItemRandom{S.Seed, OfFarm, I};
     Worker W;
     W.Slots = Slots;
     W.Speed = Speed;
-    double Factor = Own.between(0.5, 1.5);
+    double Factor = ItemRandom.between(0.5, 1.5);
     if (S.has(Feature::UnequalWorkers))
       W.Speed *= Factor;
     auto Has = [&](Feature F) {
-      bool IsBad = Own.in(0, 99) < BadOnes * 20 || I == 0;
+      bool IsBad = ItemRandom.in(0, 99) < NumBad * 20 || I == 0;
       return S.has(F) && IsBad;
     };
-    double Slow = Own.of({3.0, 10.0, 100.0});
+    double Slow = ItemRandom.pick({3.0, 10.0, 100.0});
     if (Has(Feature::SlowWorkers) && !S.IsThisMachine)
       W.Speed /= Slow;
-    Time Dies = Time(static_cast<int64_t>(Own.between(0, 5e9)));
-    W.DiesSilently = Own.chance(0.5);
+    Time Dies = Time(static_cast<int64_t>(ItemRandom.between(0, 5e9)));
+    W.DiesSilently = ItemRandom.chance(0.5);
     if (Has(Feature::DyingWorkers))
       W.DiesAt = Dies;
     W.FailsAtOnce = Has(Feature::FailingWorkers);
@@ -245,12 +248,12 @@ bool Scenario::isFrozen() const {
   return (Features & ~Allowed) == 0 && has(Feature::DyingWorkers);
 }
 
-Scenario dtlto::sim::drawScenario(uint64_t Seed, const Limits &L) {
+Scenario dtlto::sim::drawScenario(uint64_t Seed, const Limits &Restrictions) {
   Scenario S;
   S.Seed = Seed;
-  S.Features = drawFeatures(Seed) & ~L.Without;
+  S.Features = drawFeatures(Seed) & ~Restrictions.Without;
   drawOptions(S);
-  drawJobs(S, L.MaxJobs);
+  drawJobs(S, Restrictions.MaxJobs);
   drawFarm(S);
   return S;
 }

@@ -75,7 +75,7 @@ struct JobTruth {
   double Seconds = 0; // on a core of speed 1, like the local ones
   uint64_t Bytes = 0;
   bool IsCached = false, NotExpressible = false;
-  bool IsOfOthers = false; // another machine made the cached object
+  bool IsForeign = false; // another machine made the cached object
   bool RemoteError = false, Error = false;
   bool PrepareFails = false, DeliverFails = false, VerifyFails = false;
 };
@@ -99,15 +99,15 @@ struct BusySlot {
 struct Scenario {
   uint64_t Seed = 0;
   uint64_t Features = 0; // bits
-  plan::Options O;
+  plan::Options Opts;
   std::vector<plan::JobInfo> Infos;
   std::vector<JobTruth> Jobs;
   std::vector<Worker> Workers;
   std::vector<BusySlot> Busy;
   bool IsThisMachine = false; // the plugin compiles in the linker
   unsigned Ahead = 0;         // jobs that each worker takes in addition
-  bool TellsStates = true, KnowsLoad = true, AnswersLoad = true;
-  double Often = 0; // how often a fault of an attempt happens
+  bool ReportsStates = true, KnowsLoad = true, AnswersLoad = true;
+  double FaultRate = 0; // how often a fault of an attempt happens
   double BytesPerSecond = 1e8;
   plan::Time Latency = {}; // an event's
 
@@ -123,7 +123,7 @@ struct Limits {
   unsigned MaxJobs = UINT32_MAX;
 };
 
-Scenario drawScenario(uint64_t Seed, const Limits &L);
+Scenario drawScenario(uint64_t Seed, const Limits &Restrictions);
 
 /// Whether \p F is a fault, not a feature of normal operation.
 bool isFault(Feature F);

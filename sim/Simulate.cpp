@@ -57,7 +57,7 @@ static constexpr size_t MaxLogs = 3, MaxLines = 20;
 /// and the digest of both; everything else is of the last round.
 static LinkResult simulateLink(uint64_t Seed, const Limits &L, bool IsTwice,
                                bool WantsLog = false,
-                               TwoRounds *Both = nullptr) {
+                               TwoRounds *Rounds = nullptr) {
   if (!IsTwice)
     return simulate(drawScenario(Seed, L), WantsLog);
   TwoRounds Link = simulateTwice(Seed, L, WantsLog);
@@ -67,8 +67,8 @@ static LinkResult simulateLink(uint64_t Seed, const Limits &L, bool IsTwice,
     R.Digest = mix(R.Digest ^ Link.First.Digest);
   }
   R.Violation = Link.violation();
-  if (Both)
-    *Both = std::move(Link);
+  if (Rounds)
+    *Rounds = std::move(Link);
   return R;
 }
 
@@ -129,12 +129,12 @@ static int runLinks(uint64_t NumLinks, uint64_t FirstSeed, bool IsTwice,
       return fail("write", LogPath);
   }
   std::vector<LinkResult> Results(NumLinks);
-  std::vector<TwoRounds> Both(IsTwice ? NumLinks : 0);
+  std::vector<TwoRounds> Rounds(IsTwice ? NumLinks : 0);
   std::atomic<uint64_t> Next{0};
   auto Work = [&] {
     for (uint64_t I; (I = Next++) < NumLinks;)
       Results[I] = simulateLink(FirstSeed + I, {}, IsTwice, /*WantsLog=*/false,
-                                IsTwice ? &Both[I] : nullptr);
+                                IsTwice ? &Rounds[I] : nullptr);
   };
   std::vector<std::thread> Threads;
   for (unsigned I = 1; I < NumThreads; ++I)
@@ -155,7 +155,7 @@ static int runLinks(uint64_t NumLinks, uint64_t FirstSeed, bool IsTwice,
       printViolation(FirstSeed + I, R, IsTwice, NumViolations <= MaxLogs);
   }
   if (IsTwice)
-    printRounds(Both);
+    printRounds(Rounds);
   std::printf("simulated: %" PRIu64 " links, %" PRIu64 " jobs, %" PRIu64
               " violations, digest %016" PRIx64 "\n",
               NumLinks, NumJobs, NumViolations, Digest);
@@ -189,7 +189,8 @@ static int replayLog(const char *Path) {
   for (const plan::Step &S : L.Steps) {
     NumEvents += S.Cause.has_value();
     NumActions += S.Actions.size();
-    std::string Broken = R.saw(S.Now, S.Cause ? &*S.Cause : nullptr, S.Actions);
+    std::string Broken =
+        R.onStep(S.Now, S.Cause ? &*S.Cause : nullptr, S.Actions);
     if (!Broken.empty()) {
       std::printf("%s: line %zu: the decisions are the same, but a rule is "
                   "broken: %s\n",

@@ -35,7 +35,7 @@ enum SimulationStream : uint64_t {
 
 class Simulation {
 public:
-  Simulation(const Scenario &S, bool WantsLog);
+  Simulation(const Scenario &TheScenario, bool WantsLog);
   LinkResult run();
 
 private:
@@ -46,7 +46,7 @@ private:
       OfPlan,  // E
       OfFarm,  // Stage, Id
       CallEnd, // of a call on the session's thread
-      Look     // the plugin's actions of its own
+      Poll     // the plugin's actions of its own
     } What;
     plan::Event E = {};
     Farm::Stage Stage = {};
@@ -67,11 +67,11 @@ private:
     plan::JobId Job = 0;
     unsigned Number = 0; // earlier attempts of this job
     plan::WorkerId Avoid = 0;
-    bool OnThread = false;
+    bool IsOnThread = false;
     plan::Time CompiledAt = {}; // unless it is stopped before StopsUntil
     plan::Time StopsUntil = {};
     bool IsOver = false; // the plan has finished with it
-    bool AtPlugin = false;
+    bool IsAtPlugin = false;
   };
 
   void push(Due D, plan::Time Delay) {
@@ -79,7 +79,7 @@ private:
     D.Order = ++LastOrder;
     Queue.push(D);
   }
-  void tell(plan::Time Delay, const plan::Event &E) {
+  void post(plan::Time Delay, const plan::Event &E) {
     push({Due::OfPlan, E}, Delay);
   }
   Due pop() {
@@ -90,19 +90,19 @@ private:
   }
 
   void handle(const Due &Next);
-  void hearOut();
+  void drainEvents();
   void step(const plan::Event *E);
   void confirm(const plan::Event &E);
   void act(const plan::Action &A);
   void prepare(const plan::Action &A);
   void cancel(const plan::Action &A);
-  void compileHere(const plan::Action &A);
+  void compileLocally(const plan::Action &A);
   void drop();
   void onHelper(plan::Event E);
   void call(Call C);
   void beginCall();
   void endCall();
-  void lookAtPlugin();
+  void pollPlugin();
   void addStray();
   Attempt &attempt(const plan::Action &A);
   void fail(std::string Why) {
@@ -111,9 +111,9 @@ private:
   }
   plan::Time timeLimit() const;
 
-  const Scenario &S;
+  const Scenario &TheScenario;
   const bool WantsLog;
-  plan::Plan P;
+  plan::Plan ThePlan;
   Rules TheRules;
   Farm TheFarm;
   plan::Time Now = {};
@@ -125,13 +125,13 @@ private:
 
   std::deque<Call> Calls; // the first one is running
   plan::Time CallSince = plan::Never;
-  size_t RoomToldBefore = 0;   // before the call
-  Farm::Answer TheAnswer = {}; // the running call's
+  size_t RoomReportsBefore = 0; // before the call
+  Farm::Answer TheAnswer = {};  // the running call's
   unsigned NumSubmits = 0, NumLoads = 0, NumTokens = 0;
-  bool GaveUp = false;
+  bool HasGivenUp = false;
   uint64_t NumSteps = 0;
   // Attempts whose objects were refused.
-  std::vector<std::pair<plan::JobId, plan::AttemptId>> WereRefused;
+  std::vector<std::pair<plan::JobId, plan::AttemptId>> RefusedAttempts;
   Random Strays;
   LinkResult Result;
 };

@@ -35,14 +35,14 @@ static void shorten(Scenario &S) {
   std::vector<size_t> Order(S.Jobs.size());
   std::iota(Order.begin(), Order.end(), 0);
   for (size_t I = 0; I != S.Jobs.size(); ++I) {
-    Random Own{S.Seed, OfSecondJobs, I};
-    double Share = Own.between(0.2, 1);
+    Random ItemRandom{S.Seed, OfSecondJobs, I};
+    double Share = ItemRandom.between(0.2, 1);
     S.Jobs[I].Seconds = std::max(S.Jobs[I].Seconds * Share, 0.0001);
     S.Infos[I].Estimate *= Share;
-    if (S.has(Feature::Cache) && Own.chance(0.5))
+    if (S.has(Feature::Cache) && ItemRandom.chance(0.5))
       S.Jobs[I].IsCached = !S.Jobs[I].IsCached;
   }
-  if (S.O.KeepOrder)
+  if (S.Opts.KeepOrder)
     return;
   std::stable_sort(Order.begin(), Order.end(), [&](size_t A, size_t B) {
     return S.Infos[A].Estimate > S.Infos[B].Estimate;
@@ -119,7 +119,7 @@ static void printRound(int Number, const std::vector<const LinkResult *> &Links,
               "%zu compiled here; %zu began with slots that were taken\n",
               Number, Links.size(), Sum(&LinkResult::IsGood),
               Sum(&LinkResult::IsDropped), Sum(&LinkResult::NumFailed),
-              Sum(&LinkResult::NumDuplicates), Sum(&LinkResult::NumHere),
+              Sum(&LinkResult::NumDuplicates), Sum(&LinkResult::NumLocal),
               NumBusy);
 }
 

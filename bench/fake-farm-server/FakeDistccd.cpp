@@ -69,7 +69,7 @@ struct Connection {
   std::string Token;
   uint64_t Text = 0, Skip = 0; // bytes left of a token's data
   std::string Value;           // of the text
-  bool IsName = false, IsVersion = false, Asked = false;
+  bool IsName = false, IsVersion = false, HasRequest = false;
   uint64_t NumFiles = 0, NumNames = 0;
   bool HasFiles = false;
   const RecordedJob *Job = nullptr;
@@ -93,12 +93,12 @@ public:
 private:
   void accept();
   void read(Connection &C);
-  bool takeToken(Connection &C);
-  void takeText(Connection &C);
-  bool asked(Connection &C);
+  bool handleToken(Connection &C);
+  void handleText(Connection &C);
+  bool onRequest(Connection &C);
   void begin(Connection &C);
   void watch(uint64_t Id, int Fd, uint32_t Events, int How);
-  void ended(uint64_t Id, Host *H);
+  void onTimer(uint64_t Id, Host *H);
   void send(Connection &C);
   void drop(const Connection &C);
   void report();
@@ -115,13 +115,13 @@ private:
   struct Due {
     Clock::time_point When;
     uint64_t Id;
-    Host *Of; // whose slot becomes free; null: none
+    Host *SlotHost; // whose slot becomes free; null: none
     bool operator<(const Due &O) const { return When > O.When; }
   };
   std::priority_queue<Due> Timers;
   // Statistics.
   uint64_t BytesIn = 0, BytesBack = 0, NumJobs = 0, NumUnknown = 0;
-  size_t MostConnections = 0;
+  size_t MaxConnections = 0;
 };
 
 } // namespace
@@ -207,21 +207,21 @@ void Farm::accept() {
       return;
     int One = 1;
     ::setsockopt(Fd, IPPROTO_TCP, TCP_NODELAY, &One, sizeof(One));
-    sockaddr_in Own = {};
-    socklen_t Size = sizeof(Own);
-    ::getsockname(Fd, reinterpret_cast<sockaddr *>(&Own), &Size);
+    sockaddr_in LocalAddress = {};
+    socklen_t Size = sizeof(LocalAddress);
+    ::getsockname(Fd, reinterpret_cast<sockaddr *>(&LocalAddress), &Size);
     auto C = std::make_unique<Connection>();
     C->Id = NextId++;
     C->Fd = Fd;
-    C->Host = Own.sin_addr.s_addr;
+    C->Host = LocalAddress.sin_addr.s_addr;
     watch(C->Id, Fd, EPOLLIN, EPOLL_CTL_ADD);
     Connections[C->Id] = std::move(C);
-    MostConnections = std::max(MostConnections, Connections.size());
+    MaxConnections = std::max(MaxConnections, Connections.size());
   }
 }
 
 /// Parses a complete token. Returns false if it is invalid.
-bool Farm::takeToken(Connection &C) {
+bool Farm::handleToken(Connection &C) {
   char *EndOfNumber;
   uint64_t Value = std::strtoull(C.Token.c_str() + 4, &EndOfNumber, 16);
   std::string Name = C.Token.substr(0, 4);
@@ -238,14 +238,14 @@ bool Farm::takeToken(Connection &C) {
     C.Text = Value;
     C.IsName = Name == "NAME";
     if (!Value)
-      takeText(C);
+      handleText(C);
   } else {
     return Name == "DIST" || Name == "ARGC";
   }
   return true;
 }
 
-void Farm::takeText(Connection &C) {
+void Farm::handleText(Connection &C) {
   // The first file has arguments, the second is the module.
   if (C.IsName && ++C.NumNames == 2) {
     auto It = Jobs.find(C.Value.substr(std::strlen("/w/")));
@@ -259,20 +259,22 @@ void Farm::takeText(Connection &C) {
 
 void Farm::read(Connection &C) {
   while (true) {
-    if (C.HasFiles && C.NumFiles == 0 && C.Skip == 0 && !C.Asked && !asked(C))
+    if (C.HasFiles && C.NumFiles == 0 && C.Skip == 0 && !C.HasRequest &&
+        !onRequest(C))
       return drop(C);
     char Buffer[256];
-    size_t Want = C.Skip   ? C.Skip
-                  : C.Text ? std::min<uint64_t>(C.Text, sizeof(Buffer))
-                           : 12 - C.Token.size();
-    if (C.Asked)
-      Want = 1; // only the end of the connection can follow
+    size_t WantedSize = C.Skip   ? C.Skip
+                        : C.Text ? std::min<uint64_t>(C.Text, sizeof(Buffer))
+                                 : 12 - C.Token.size();
+    if (C.HasRequest)
+      WantedSize = 1; // only the end of the connection can follow
     // The bytes of files are discarded in the kernel.
-    ssize_t N = C.Skip && !C.Asked ? ::recv(C.Fd, nullptr, Want, MSG_TRUNC)
-                                   : ::recv(C.Fd, Buffer, Want, 0);
+    ssize_t N = C.Skip && !C.HasRequest
+                    ? ::recv(C.Fd, nullptr, WantedSize, MSG_TRUNC)
+                    : ::recv(C.Fd, Buffer, WantedSize, 0);
     if (N < 0 && (errno == EAGAIN || errno == EINTR))
       return;
-    if (N <= 0 || C.Asked)
+    if (N <= 0 || C.HasRequest)
       return drop(C);
     BytesIn += uint64_t(N);
     if (C.Skip) {
@@ -281,18 +283,18 @@ void Farm::read(Connection &C) {
       C.Value.append(Buffer, size_t(N));
       C.Text -= uint64_t(N);
       if (!C.Text)
-        takeText(C);
+        handleText(C);
     } else {
       C.Token.append(Buffer, size_t(N));
-      if (C.Token.size() == 12 && !takeToken(C))
+      if (C.Token.size() == 12 && !handleToken(C))
         return drop(C);
     }
   }
 }
 
 /// Handles a complete request. Returns false if the job is unknown.
-bool Farm::asked(Connection &C) {
-  C.Asked = true;
+bool Farm::onRequest(Connection &C) {
+  C.HasRequest = true;
   if (C.IsVersion) {
     C.Job = &Version;
     Timers.push({Clock::now() + Latency, C.Id, nullptr});
@@ -319,7 +321,7 @@ void Farm::begin(Connection &C) {
 
 /// Called even if the connection is gone: a stock server's compiler runs on,
 /// too.
-void Farm::ended(uint64_t Id, Host *H) {
+void Farm::onTimer(uint64_t Id, Host *H) {
   if (H) {
     ++NumJobs;
     --H->Running;
@@ -374,7 +376,7 @@ void Farm::report() {
               "\"unknown\": %llu, \"connections\": %zu, \"hosts\": %zu}\n",
               (unsigned long long)BytesIn, (unsigned long long)BytesBack,
               (unsigned long long)NumJobs, (unsigned long long)NumUnknown,
-              MostConnections, Hosts.size());
+              MaxConnections, Hosts.size());
 }
 
 void Farm::run() {
@@ -382,10 +384,10 @@ void Farm::run() {
   while (true) {
     timespec Limit = {}, *Wait = nullptr;
     if (!Timers.empty()) {
-      auto Left = std::max(nanoseconds(0),
-                           nanoseconds(Timers.top().When - Clock::now()));
-      Limit.tv_sec = Left.count() / 1000000000;
-      Limit.tv_nsec = Left.count() % 1000000000;
+      auto Remaining = std::max(nanoseconds(0),
+                                nanoseconds(Timers.top().When - Clock::now()));
+      Limit.tv_sec = Remaining.count() / 1000000000;
+      Limit.tv_nsec = Remaining.count() % 1000000000;
       Wait = &Limit;
     }
     int N =
@@ -415,7 +417,7 @@ void Farm::run() {
     while (!Timers.empty() && Timers.top().When <= Clock::now()) {
       Due D = Timers.top();
       Timers.pop();
-      ended(D.Id, D.Of);
+      onTimer(D.Id, D.SlotHost);
     }
   }
 }

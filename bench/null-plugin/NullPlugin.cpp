@@ -60,16 +60,16 @@ public:
   }
   // Runs on the only thread.
   Result run(const Job &) override { return {TheObject, "", "null"}; }
-  void ended(const Job &) override {
+  void onEnd(const Job &) override {
     ++NumDone;
     Last = Clock::now();
   }
 
-  void load(dtlto_load &L) override {
-    ThreadSession::load(L);
-    L.slots = L.free = 1024;
-    L.workers = 1;
-    L.expected_wait_ms = 0;
+  void load(dtlto_load &Load) override {
+    ThreadSession::load(Load);
+    Load.slots = Load.free = 1024;
+    Load.workers = 1;
+    Load.expected_wait_ms = 0;
   }
   void stop() override {
     ThreadSession::stop();

@@ -39,34 +39,34 @@ public:
       : RecordSession(Host, readArguments(Params)) {}
 
   Result run(const sdk::Job &J) override {
-    RecordedJob Recorded = describe(J.raw());
+    RecordedJob Record = describe(J.raw());
     double Begin = threadCpu();
-    Result R = J.compileHere();
-    Recorded.CpuNs = static_cast<uint64_t>((threadCpu() - Begin) * 1e9);
+    Result R = J.compileLocally();
+    Record.CpuNs = static_cast<uint64_t>((threadCpu() - Begin) * 1e9);
     std::lock_guard<std::mutex> Lock(Mutex);
     if (R.Status == DTLTO_OK) {
-      Recorded.Offset = Objects.size();
-      Recorded.Size = R.Object.size();
+      Record.Offset = Objects.size();
+      Record.Size = R.Object.size();
       Objects.append(R.Object.data(), R.Object.size());
-      All.Jobs.push_back(std::move(Recorded));
+      TheRecording.Jobs.push_back(std::move(Record));
     }
     return R;
   }
   bool submit(std::shared_ptr<sdk::Job> J) override {
-    ++NumGiven;
+    ++NumSubmitted;
     return ThreadSession::submit(std::move(J));
   }
-  void load(dtlto_load &L) override {
-    ThreadSession::load(L);
-    L.workers = 1;
-    L.expected_wait_ms = L.free ? 0 : UINT64_MAX;
+  void load(dtlto_load &Load) override {
+    ThreadSession::load(Load);
+    Load.workers = 1;
+    Load.expected_wait_ms = Load.free ? 0 : UINT64_MAX;
   }
   void stop() override {
     ThreadSession::stop();
     // If the link has failed, there is nothing to keep.
-    if (All.Jobs.size() == NumGiven &&
+    if (TheRecording.Jobs.size() == NumSubmitted &&
         !(writeFile(Folder + "/objects", Objects) &&
-          writeFile(Folder + "/jobs", writeRecording(All))))
+          writeFile(Folder + "/jobs", writeRecording(TheRecording))))
       log(DTLTO_LOG_ERROR, "cannot write the recording to '" + Folder +
                                "': " + std::strerror(errno));
   }
@@ -81,9 +81,9 @@ private:
   static RecordedJob describe(const dtlto_job &Job);
 
   const std::string Folder;
-  size_t NumGiven = 0; // used by the link's thread
-  std::mutex Mutex;    // guards the fields below
-  Recording All;
+  size_t NumSubmitted = 0; // used by the link's thread
+  std::mutex Mutex;        // guards the fields below
+  Recording TheRecording;
   std::string Objects;
 };
 

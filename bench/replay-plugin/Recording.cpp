@@ -95,7 +95,8 @@ static bool parseJob(std::string_view Line, uint64_t ObjectsSize,
 }
 
 bool dtlto::replay::parseRecording(std::string_view Text, uint64_t ObjectsSize,
-                                   Recording &R, std::string &Error) {
+                                   Recording &TheRecording,
+                                   std::string &Error) {
   uint64_t Line = 0;
   auto Bad = [&] {
     Error = "line " + std::to_string(Line) + " of 'jobs' cannot be read";
@@ -121,21 +122,22 @@ bool dtlto::replay::parseRecording(std::string_view Text, uint64_t ObjectsSize,
   std::string_view Word;
   while (!Text.empty()) {
     ++Line;
-    R.Jobs.emplace_back();
-    if (!take(Text, '\n', Word) || !parseJob(Word, ObjectsSize, R.Jobs.back()))
+    TheRecording.Jobs.emplace_back();
+    if (!take(Text, '\n', Word) ||
+        !parseJob(Word, ObjectsSize, TheRecording.Jobs.back()))
       return Bad();
   }
-  if (R.Jobs.size() == NumJobs)
+  if (TheRecording.Jobs.size() == NumJobs)
     return true;
-  Error = "'jobs' has " + std::to_string(R.Jobs.size()) + " jobs, not " +
-          std::to_string(NumJobs);
+  Error = "'jobs' has " + std::to_string(TheRecording.Jobs.size()) +
+          " jobs, not " + std::to_string(NumJobs);
   return false;
 }
 
-std::string dtlto::replay::writeRecording(const Recording &R) {
-  std::string Text =
-      std::string(Magic) + "\njobs " + std::to_string(R.Jobs.size()) + "\n";
-  for (const RecordedJob &J : R.Jobs) {
+std::string dtlto::replay::writeRecording(const Recording &TheRecording) {
+  std::string Text = std::string(Magic) + "\njobs " +
+                     std::to_string(TheRecording.Jobs.size()) + "\n";
+  for (const RecordedJob &J : TheRecording.Jobs) {
     for (uint64_t Field : {J.CpuNs, J.PrimaryBytes, J.Offset, J.Size})
       Text += std::to_string(Field) + " ";
     for (char C : J.Digest)
@@ -218,16 +220,16 @@ bool OpenRecording::open(const std::string &Folder, std::string &Error) {
   errno = Why;
   if (!Good)
     return CantRead();
-  if (!parseRecording(Text, Size, R, Error)) {
+  if (!parseRecording(Text, Size, TheRecording, Error)) {
     Error = "the recording '" + Folder + "' is invalid: " + Error;
     return false;
   }
-  for (size_t I = 0; I != R.Jobs.size(); ++I)
-    ByName[R.Jobs[I].Name] = I;
+  for (size_t I = 0; I != TheRecording.Jobs.size(); ++I)
+    ByName[TheRecording.Jobs[I].Name] = I;
   return true;
 }
 
 const RecordedJob *OpenRecording::find(std::string_view Name) const {
   auto It = ByName.find(Name);
-  return It == ByName.end() ? nullptr : &R.Jobs[It->second];
+  return It == ByName.end() ? nullptr : &TheRecording.Jobs[It->second];
 }

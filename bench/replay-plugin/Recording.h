@@ -48,10 +48,10 @@ struct Recording {
 /// Reads the text of a `jobs` file whose objects have \p ObjectsSize bytes.
 /// Returns false with a message in \p Error if it isn't complete and
 /// consistent.
-bool parseRecording(std::string_view Text, uint64_t ObjectsSize, Recording &R,
-                    std::string &Error);
+bool parseRecording(std::string_view Text, uint64_t ObjectsSize,
+                    Recording &TheRecording, std::string &Error);
 /// Returns the text that parseRecording() reads.
-std::string writeRecording(const Recording &R);
+std::string writeRecording(const Recording &TheRecording);
 
 /// Reads a whole file. Returns false with errno set on failure.
 bool readFile(const std::string &Path, std::string &Bytes);
@@ -64,13 +64,13 @@ bool writeFile(const std::string &Path, std::string_view Bytes);
 class OpenRecording {
 public:
   bool open(const std::string &Folder, std::string &Error);
-  const Recording &get() const { return R; }
+  const Recording &get() const { return TheRecording; }
   /// Returns the job of the module of that name, or null.
   const RecordedJob *find(std::string_view Name) const;
   const char *object(const RecordedJob &J) const { return Objects + J.Offset; }
 
 private:
-  Recording R;
+  Recording TheRecording;
   std::unordered_map<std::string_view, size_t> ByName;
   const char *Objects = nullptr;
 };

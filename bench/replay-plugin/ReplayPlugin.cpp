@@ -60,16 +60,16 @@ struct dtlto_session {
 
   const dtlto_host *const Host;
   const Settings S;
-  OpenRecording Known;
+  OpenRecording TheRecording;
   std::vector<std::string> MachineNames;
 
   std::mutex Mutex; // guards the fields below
   std::condition_variable Changed;
   Cluster TheCluster;
   Clock::time_point Epoch; // the first job's submission
-  bool Begun = false, Closing = false;
-  bool Waiting = false; // the thread waits for an event, and may be woken
-  Time WakeAt = Never;  // when it wakes
+  bool HasBegun = false, IsClosing = false;
+  bool IsWaiting = false; // the thread waits for an event, and may be woken
+  Time WakeAt = Never;    // when it wakes
   std::unordered_map<uint64_t, const RecordedJob *> Jobs;
   std::unordered_map<Digest, Content, DigestHash> Contents;
   Stats Numbers;
@@ -98,8 +98,8 @@ static void log(const dtlto_host *Host, uint32_t Level,
 //===----------------------------------------------------------------------===//
 
 /// Reports the state of one job to the host.
-static void tell(dtlto_session *S, const Cluster::Report &R,
-                 const RecordedJob &Job) {
+static void reportState(dtlto_session *S, const Cluster::Report &R,
+                        const RecordedJob &Job) {
   const dtlto_host *Host = S->Host;
   const std::string &Machine = S->MachineNames[R.Machine];
   dtlto_result Result = {};
@@ -116,7 +116,7 @@ static void tell(dtlto_session *S, const Cluster::Report &R,
     return Host->job_state(Host->context, R.Id, DTLTO_STATE_RECEIVING,
                            Machine.c_str());
   case Cluster::Report::Done:
-    Result.object.data = S->Known.object(Job);
+    Result.object.data = S->TheRecording.object(Job);
     Result.object.size = Job.Size;
     break;
   case Cluster::Report::Lost:
@@ -134,58 +134,58 @@ static constexpr std::chrono::microseconds Rest(500);
 
 static void clusterThread(dtlto_session *S) {
   ::pthread_setname_np(::pthread_self(), "cluster");
-  Clock::time_point RestsUntil = {};
+  Clock::time_point RestEnd = {};
   std::unique_lock<std::mutex> Lock(S->Mutex);
-  std::vector<std::pair<Cluster::Report, const RecordedJob *>> News;
+  std::vector<std::pair<Cluster::Report, const RecordedJob *>> Updates;
   while (true) {
-    while (!S->Closing && Clock::now() < RestsUntil)
-      S->Changed.wait_until(Lock, RestsUntil);
-    if (S->Begun)
+    while (!S->IsClosing && Clock::now() < RestEnd)
+      S->Changed.wait_until(Lock, RestEnd);
+    if (S->HasBegun)
       S->TheCluster.advance(S->now());
-    if (S->Closing)
+    if (S->IsClosing)
       for (uint64_t Id : S->TheCluster.jobs())
         S->TheCluster.cancel(S->now(), Id);
     for (const Cluster::Report &R : S->TheCluster.takeReports()) {
       auto It = S->Jobs.find(R.Id);
-      News.push_back({R, It->second});
+      Updates.push_back({R, It->second});
       S->Numbers.note(R, *It->second);
       if (R.Kind >= Cluster::Report::Done)
         S->Jobs.erase(It);
     }
     bool LoadChanged = S->TheCluster.takeLoadChanged();
-    bool NoneLeft =
-        LoadChanged && S->Begun && S->TheCluster.load().Machines == 0;
-    if (!News.empty() || LoadChanged) {
+    bool AllDead =
+        LoadChanged && S->HasBegun && S->TheCluster.load().Machines == 0;
+    if (!Updates.empty() || LoadChanged) {
       // The lock isn't held during calls of the host, which may call back.
       Lock.unlock();
-      for (const auto &[R, Job] : News)
-        tell(S, R, *Job);
-      News.clear();
+      for (const auto &[R, Job] : Updates)
+        reportState(S, R, *Job);
+      Updates.clear();
       if (LoadChanged)
         S->Host->load_changed(S->Host->context);
-      if (NoneLeft)
+      if (AllDead)
         log(S->Host, DTLTO_LOG_ERROR, "no machine is left");
-      RestsUntil = Clock::now() + Rest;
+      RestEnd = Clock::now() + Rest;
       Lock.lock();
       continue;
     }
-    if (S->Closing)
+    if (S->IsClosing)
       return S->Numbers.noteThread();
     S->WakeAt = S->TheCluster.next();
-    S->Waiting = true;
+    S->IsWaiting = true;
     if (S->WakeAt == Never)
       S->Changed.wait(Lock);
     else
       S->Changed.wait_until(Lock,
                             S->Epoch + std::chrono::nanoseconds(S->WakeAt));
-    S->Waiting = false;
+    S->IsWaiting = false;
   }
 }
 
 /// Wakes the thread after a change. To be called with the lock.
 static void wakeUp(dtlto_session *S) {
-  if (S->Waiting &&
-      (S->TheCluster.hasNews() || S->TheCluster.next() < S->WakeAt))
+  if (S->IsWaiting &&
+      (S->TheCluster.hasUpdates() || S->TheCluster.next() < S->WakeAt))
     S->Changed.notify_one();
 }
 
@@ -195,25 +195,25 @@ static void wakeUp(dtlto_session *S) {
 
 static void configure(const dtlto_session_params *Params,
                       dtlto_session_config *Config) {
-  Settings Given;
+  Settings ParsedSettings;
   std::string Error;
-  parseSettings(Params->args, Params->num_args, Given, Error);
+  parseSettings(Params->args, Params->num_args, ParsedSettings, Error);
   Config->needs = DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS |
-                  (Given.Config ? DTLTO_JOB_CONFIG : DTLTO_JOB_ARGS);
+                  (ParsedSettings.Config ? DTLTO_JOB_CONFIG : DTLTO_JOB_ARGS);
 }
 
 static int32_t openSession(const dtlto_host *Host,
                            const dtlto_session_params *Params,
                            dtlto_session **Session) {
-  Settings Given;
+  Settings ParsedSettings;
   std::string Error;
-  if (!parseSettings(Params->args, Params->num_args, Given, Error)) {
+  if (!parseSettings(Params->args, Params->num_args, ParsedSettings, Error)) {
     log(Host, DTLTO_LOG_ERROR, Error);
     return DTLTO_ERROR_CALLER;
   }
-  auto S = std::make_unique<dtlto_session>(Host, std::move(Given));
+  auto S = std::make_unique<dtlto_session>(Host, std::move(ParsedSettings));
   S->Numbers.noteOpen();
-  if (!S->Known.open(S->S.Recording, Error)) {
+  if (!S->TheRecording.open(S->S.Recording, Error)) {
     log(Host, DTLTO_LOG_ERROR, Error);
     return DTLTO_ERROR_CALLER;
   }
@@ -261,29 +261,29 @@ static int32_t refuse(dtlto_session *S, const dtlto_job *Job,
 }
 
 static int32_t offer(dtlto_session *S, const dtlto_job *Job) {
-  const RecordedJob *Recorded = S->Known.find(Job->name);
-  if (!Recorded)
+  const RecordedJob *Record = S->TheRecording.find(Job->name);
+  if (!Record)
     return refuse(S, Job, "is not in the recording");
-  Cluster::Job J = {Job->id, {}, 0, Recorded->Size};
-  J.Cpu = static_cast<Time>(double(Recorded->CpuNs) / S->S.Scale);
+  Cluster::Job J = {Job->id, {}, 0, Record->Size};
+  J.Cpu = static_cast<Time>(double(Record->CpuNs) / S->S.Scale);
   for (uint32_t I = 0; I != Job->num_inputs; ++I) {
     const dtlto_input &In = *Job->inputs[I];
     if (In.role == DTLTO_ROLE_PRIMARY &&
-        std::memcmp(In.digest, Recorded->Digest.data(), sizeof(Digest)) != 0)
+        std::memcmp(In.digest, Record->Digest.data(), sizeof(Digest)) != 0)
       return refuse(S, Job, "is not the recorded one");
     Content C = contentOf(S, In);
     J.Inputs.push_back({C.Number, C.Bytes});
   }
   std::lock_guard<std::mutex> Lock(S->Mutex);
-  if (!S->Begun) {
-    S->Begun = true;
+  if (!S->HasBegun) {
+    S->HasBegun = true;
     S->Epoch = Clock::now();
   }
   Time Now = S->now();
   if (!S->TheCluster.submit(Now, std::move(J)))
     return DTLTO_BUSY;
-  S->Jobs[Job->id] = Recorded;
-  S->Numbers.noteSubmit(*Recorded);
+  S->Jobs[Job->id] = Record;
+  S->Numbers.noteSubmit(*Record);
   wakeUp(S);
   return DTLTO_OK;
 }
@@ -298,7 +298,7 @@ static int32_t submitJob(dtlto_session *S, const dtlto_job *Job) {
 
 static void cancelJob(dtlto_session *S, uint64_t Job) {
   std::lock_guard<std::mutex> Lock(S->Mutex);
-  if (!S->Begun)
+  if (!S->HasBegun)
     return;
   S->TheCluster.cancel(S->now(), Job);
   wakeUp(S);
@@ -306,14 +306,14 @@ static void cancelJob(dtlto_session *S, uint64_t Job) {
 
 static int32_t getLoad(dtlto_session *S, dtlto_load *Load) {
   std::lock_guard<std::mutex> Lock(S->Mutex);
-  if (S->Begun)
+  if (S->HasBegun)
     S->TheCluster.advance(S->now());
-  Cluster::Load L = S->TheCluster.load();
-  Load->slots = L.Slots;
-  Load->free = L.Free;
-  Load->queued = L.Queued;
-  Load->workers = L.Machines;
-  Load->expected_wait_ms = L.Free ? 0 : UINT64_MAX;
+  Cluster::Load ClusterLoad = S->TheCluster.load();
+  Load->slots = ClusterLoad.Slots;
+  Load->free = ClusterLoad.Free;
+  Load->queued = ClusterLoad.Queued;
+  Load->workers = ClusterLoad.Machines;
+  Load->expected_wait_ms = ClusterLoad.Free ? 0 : UINT64_MAX;
   return DTLTO_OK;
 }
 
@@ -321,12 +321,12 @@ static void closeSession(dtlto_session *S) {
   S->Numbers.noteClose();
   {
     std::lock_guard<std::mutex> Lock(S->Mutex);
-    S->Closing = true;
+    S->IsClosing = true;
   }
   S->Changed.notify_one();
   S->Thread.join();
   std::string Error;
-  if (!S->Numbers.write(S->S, S->Known.get(), S->TheCluster, Error))
+  if (!S->Numbers.write(S->S, S->TheRecording.get(), S->TheCluster, Error))
     log(S->Host, DTLTO_LOG_ERROR, Error);
   delete S;
 }

@@ -39,11 +39,11 @@ void Stats::noteThread() { ThreadCpu = threadCpu(); }
 void Stats::noteSubmit(const RecordedJob &J) {
   if (!FirstSubmitAt)
     FirstSubmitAt = clockSeconds(CLOCK_MONOTONIC);
-  Tries &T = TriesOf[&J];
+  Tries &T = TriesByJob[&J];
   if (T.Active || T.Done)
-    ++Duplicated;
+    ++NumDuplicated;
   else if (T.All)
-    ++Moved;
+    ++NumMoved;
   ++T.Active;
   ++T.All;
 }
@@ -51,10 +51,10 @@ void Stats::noteSubmit(const RecordedJob &J) {
 void Stats::note(const Cluster::Report &R, const RecordedJob &J) {
   if (R.Kind < Cluster::Report::Done)
     return;
-  Tries &T = TriesOf[&J];
+  Tries &T = TriesByJob[&J];
   --T.Active;
   if (R.Kind == Cluster::Report::Done) {
-    Finished += !T.Done;
+    NumFinished += !T.Done;
     T.Done = true;
   }
 }
@@ -83,9 +83,9 @@ bool Stats::write(const Settings &S, const Recording &R, const Cluster &C,
   Add("cpu_at_close", CpuAtClose);
   Add("plugin_cpu", ThreadCpu + SubmitCpu);
   Add("recorded", uint64_t(R.Jobs.size()));
-  Add("finished", Finished);
-  Add("moved", Moved);
-  Add("duplicated", Duplicated);
+  Add("finished", NumFinished);
+  Add("moved", NumMoved);
+  Add("duplicated", NumDuplicated);
   Add("lost", T.Lost);
   Add("cancelled", T.Cancelled);
   Add("busy", T.Busy);

@@ -44,8 +44,8 @@ private:
   };
   double OpenAt = 0, FirstSubmitAt = 0, CloseAt = 0;
   double CpuAtOpen = 0, CpuAtClose = 0, ThreadCpu = 0;
-  uint64_t Moved = 0, Duplicated = 0, Finished = 0;
-  std::unordered_map<const RecordedJob *, Tries> TriesOf;
+  uint64_t NumMoved = 0, NumDuplicated = 0, NumFinished = 0;
+  std::unordered_map<const RecordedJob *, Tries> TriesByJob;
 };
 
 } // namespace replay

@@ -47,15 +47,16 @@ bool dtlto::setArgument(const ArgumentTable &Table, std::string_view Arg) {
 
 /// Returns ", did you mean 'NAME='?" with the name nearest to \p Name, or
 /// nothing.
-static std::string nearName(const ArgumentTable &Table, std::string_view Name) {
+static std::string suggestName(const ArgumentTable &Table,
+                               std::string_view Name) {
   std::vector<std::string_view> Names;
   for (const Argument &A : Table)
     Names.push_back(A.Name);
-  std::string_view Near = nearest(Name, Names);
+  std::string_view Suggestion = nearest(Name, Names);
   for (const Argument &A : Table)
-    if (!Near.empty() && A.Name == Near)
+    if (!Suggestion.empty() && A.Name == Suggestion)
       return ", did you mean " +
-             quote(std::string(Near) + (A.IsSwitch ? "" : "=")) + "?";
+             quote(std::string(Suggestion) + (A.IsSwitch ? "" : "=")) + "?";
   return "";
 }
 
@@ -65,10 +66,11 @@ std::string dtlto::argumentProblem(const ArgumentTable &Table,
   const Argument *A = match(Table, Arg, Value);
   if (!A)
     return "unknown argument " + quote(Arg) +
-           nearName(Table, Arg.substr(0, Arg.find('=')));
+           suggestName(Table, Arg.substr(0, Arg.find('=')));
   std::string Text = "invalid value in " + quote(Arg);
-  if (std::string_view Near = nearest(Value, A->Values); !Near.empty())
+  if (std::string_view Suggestion = nearest(Value, A->Values);
+      !Suggestion.empty())
     Text += ", did you mean " +
-            quote(std::string(A->Name) + "=" + std::string(Near)) + "?";
+            quote(std::string(A->Name) + "=" + std::string(Suggestion)) + "?";
   return Text;
 }

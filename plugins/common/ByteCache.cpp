@@ -12,24 +12,24 @@ using namespace dtlto;
 ByteCache::Bytes
 ByteCache::get(Key K, const std::function<std::vector<uint8_t>()> &Make) {
   std::promise<Bytes> Promise;
-  std::shared_future<Bytes> Made;
-  bool Ours = false;
+  std::shared_future<Bytes> Future;
+  bool MustMake = false;
   {
     std::lock_guard<std::mutex> Lock(Mutex);
     auto [It, Inserted] = Entries.try_emplace(K);
     Entry &E = It->second;
     if (Inserted) {
-      E.Made = Promise.get_future().share();
+      E.Future = Promise.get_future().share();
       Uses.push_front(K);
       E.Use = Uses.begin();
-      Ours = true;
+      MustMake = true;
     } else {
       Uses.splice(Uses.begin(), Uses, E.Use);
     }
-    Made = E.Made;
+    Future = E.Future;
   }
-  if (!Ours)
-    return Made.get();
+  if (!MustMake)
+    return Future.get();
 
   Bytes B;
   try {
@@ -38,9 +38,9 @@ ByteCache::get(Key K, const std::function<std::vector<uint8_t>()> &Make) {
     // Waiting threads fail as well; later calls try again.
     Promise.set_exception(std::current_exception());
     std::lock_guard<std::mutex> Lock(Mutex);
-    auto Failed = Entries.find(K);
-    Uses.erase(Failed->second.Use);
-    Entries.erase(Failed);
+    auto FailedEntry = Entries.find(K);
+    Uses.erase(FailedEntry->second.Use);
+    Entries.erase(FailedEntry);
     throw;
   }
   Promise.set_value(B);
@@ -51,11 +51,11 @@ ByteCache::get(Key K, const std::function<std::vector<uint8_t>()> &Make) {
   // Skip entries that are still being made: they have no size yet.
   for (auto It = Uses.end(); NumBytes > MaxBytes && It != Uses.begin();) {
     --It;
-    auto Found = Entries.find(*It);
-    if (Found->second.Size == 0)
+    auto Victim = Entries.find(*It);
+    if (Victim->second.Size == 0)
       continue;
-    NumBytes -= Found->second.Size;
-    Entries.erase(Found);
+    NumBytes -= Victim->second.Size;
+    Entries.erase(Victim);
     It = Uses.erase(It);
   }
   return B;

@@ -40,7 +40,7 @@ public:
 
 private:
   struct Entry {
-    std::shared_future<Bytes> Made;
+    std::shared_future<Bytes> Future;
     uint64_t Size = 0; // 0 until it is made
     std::list<Key>::iterator Use;
   };

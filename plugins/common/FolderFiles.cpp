@@ -44,12 +44,12 @@ ArgumentTable dtlto::folderArguments(FolderSettings &S, ArgumentTable Own) {
 }
 
 void dtlto::readArguments(const dtlto_session_params &Params,
-                          const ArgumentTable &Known,
+                          const ArgumentTable &Table,
                           const std::string &Expected, FolderSettings &S) {
   for (uint32_t I = 0; I != Params.num_args; ++I)
-    if (!setArgument(Known, Params.args[I]))
+    if (!setArgument(Table, Params.args[I]))
       throw sdk::Error(DTLTO_ERROR_CALLER,
-                       argumentProblem(Known, Params.args[I]) + ", expected " +
+                       argumentProblem(Table, Params.args[I]) + ", expected " +
                            Expected);
   std::string_view Version = Params.llvm_version;
   if (S.Compiler.empty())
@@ -73,14 +73,14 @@ void FolderSession::writeInput(const std::string &Path,
 
 /// Returns \p Primary. Appends a number if another attempt uses its names or a
 /// program may still write to them.
-std::string FolderSession::freeBase(const std::string &Primary) const {
+std::string FolderSession::uniqueBase(const std::string &Primary) const {
   auto IsTaken = [&](const std::string &Base) {
     FolderJob Other;
     Other.Output = Base + ".native.o";
-    bool Is = Watch->has(Other.Output) || Watch->has(Other.words());
+    bool IsUsed = Watch->has(Other.Output) || Watch->has(Other.words());
     for (const auto &R : Runs.all())
-      Is |= R->Outputs.count(Other.Output) != 0;
-    return Is;
+      IsUsed |= R->Outputs.count(Other.Output) != 0;
+    return IsUsed;
   };
   std::string Base = Primary;
   for (unsigned N = 2; IsTaken(Base); ++N)
@@ -88,35 +88,36 @@ std::string FolderSession::freeBase(const std::string &Primary) const {
   return Base;
 }
 
-/// Returns \p J's command line with the names of \p F. \p Index is the shard's
-/// name in \p J.
+/// Returns \p TheJob's command line with the names of \p F. \p Index is the
+/// shard's name in \p TheJob.
 std::vector<std::string>
-FolderSession::command(const Job &J, const FolderJob &F,
+FolderSession::command(const Job &TheJob, const FolderJob &F,
                        const std::string &Index) const {
   std::vector<std::string> Args = S.CompilerFirst;
   if (S.isWorker()) {
     Args.insert(Args.end(), {"--frame", "-c", F.Inputs[0], "-o", F.Output});
   } else {
-    const std::vector<std::string> Old = J.args();
+    const std::vector<std::string> Old = TheJob.args();
     for (size_t I = 1; I < Old.size(); ++I)
       Args.push_back(Old[I] == "-fthinlto-index=" + Index
                          ? "-fthinlto-index=" + F.Inputs[1]
-                     : Old[I - 1] == "-o" && Old[I] == J.output() ? F.Output
-                                                                  : Old[I]);
+                     : Old[I - 1] == "-o" && Old[I] == TheJob.output()
+                         ? F.Output
+                         : Old[I]);
   }
   Args.insert(Args.end(), S.CompilerLast.begin(), S.CompilerLast.end());
   return Args;
 }
 
 void FolderSession::writeFiles(Entry &E) {
-  const Job &J = *E.J;
+  const Job &TheJob = *E.TheJob;
   FolderJob &F = E.Files;
   std::string Primary, Index;
   std::string_view IndexBytes;
   // Everything that the object depends on, as text.
   std::string Record = LlvmVersion + "\n" + S.Compiler + "\n";
-  J.forEachInput([&](std::string_view Path, std::string_view Bytes,
-                     const dtlto_input &In) {
+  TheJob.forEachInput([&](std::string_view Path, std::string_view Bytes,
+                          const dtlto_input &In) {
     if (In.role == DTLTO_ROLE_PRIMARY)
       Primary = Path;
     if (In.role == DTLTO_ROLE_INDEX)
@@ -126,12 +127,12 @@ void FolderSession::writeFiles(Entry &E) {
   });
   if (Primary.empty() || Index.empty())
     throw Error(DTLTO_ERROR_CALLER, "a job without a module or an index");
-  E.Base = freeBase(Primary);
-  F.Name = J.name();
+  E.Base = uniqueBase(Primary);
+  F.Name = TheJob.name();
   F.Output = E.Base + ".native.o";
   // dtlto-codegen doesn't read the index, but a distributor's schema has it.
   F.Inputs = {S.isWorker() ? E.Base + ".i" : Primary, E.Base + ".thinlto.bc"};
-  F.Args = command(J, F, Index);
+  F.Args = command(TheJob, F, Index);
   for (const std::string &Arg : F.Args)
     Record += Arg + "\n";
 
@@ -143,10 +144,10 @@ void FolderSession::writeFiles(Entry &E) {
       Folder->remove(File);
   Folder->remove(F.wordsOfFailure());
   if (S.isWorker())
-    Folder->write(F.Inputs[0], J.bundle().bytes());
+    Folder->write(F.Inputs[0], TheJob.bundle().bytes());
   else
-    J.forEachInput([&](std::string_view Path, std::string_view Bytes,
-                       const dtlto_input &In) {
+    TheJob.forEachInput([&](std::string_view Path, std::string_view Bytes,
+                            const dtlto_input &In) {
       if (In.role == DTLTO_ROLE_INDEX)
         return;
       writeInput(std::string(Path), Bytes);
@@ -156,6 +157,6 @@ void FolderSession::writeFiles(Entry &E) {
   Folder->write(F.Inputs[1], IndexBytes);
   if (!S.Fresh)
     Folder->write(RecordFile, Record);
-  Watch->add(J.id(), S.isWorker() ? F.Inputs[0] : F.Inputs[1],
-             S.KeepsWords ? F.words() : F.Output);
+  Watch->add(TheJob.id(), S.isWorker() ? F.Inputs[0] : F.Inputs[1],
+             S.SavesStderr ? F.words() : F.Output);
 }

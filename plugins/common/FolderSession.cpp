@@ -15,12 +15,12 @@ using namespace dtlto::sdk;
 using namespace std::chrono_literals;
 
 // In bytes: the compiler's output in messages, and its answer to --version.
-static constexpr size_t MaxWords = 300, MaxAnswer = 8192;
+static constexpr size_t MaxExcerpt = 300, MaxAnswer = 8192;
 
 FolderSession::FolderSession(const dtlto_host &Host,
                              const dtlto_session_params &Params,
-                             FolderSettings Set, std::string Suffix)
-    : Session(Host), S(std::move(Set)), Output(Params.output),
+                             FolderSettings Settings, std::string Suffix)
+    : Session(Host), S(std::move(Settings)), Output(Params.output),
       LlvmVersion(Params.llvm_version), Suffix(std::move(Suffix)),
       HasJobs(Params.num_jobs != 0), Results(Params),
       Runs(
@@ -44,12 +44,12 @@ void FolderSession::begin() {
   ProgramPath = findProgram(S.Program);
   if (ProgramPath.empty()) {
     bool IsPath = S.Program.find('/') != std::string::npos;
-    bool IsHere = ::access(S.Program.c_str(), F_OK) == 0;
+    bool FileExists = ::access(S.Program.c_str(), F_OK) == 0;
     throw Error(DTLTO_ERROR_CALLER,
                 "there is no program " + quote(S.Program) + " to run" +
-                    (!IsHere  ? ""
-                     : IsPath ? ": not executable"
-                              : " in PATH; './" + S.Program +
+                    (!FileExists ? ""
+                     : IsPath    ? ": not executable"
+                                 : " in PATH; './" + S.Program +
                                     "' is the file in this folder"));
   }
   if (std::string Why = launcherProblem(); !Why.empty())
@@ -58,7 +58,7 @@ void FolderSession::begin() {
   if (Box.fd() < 0)
     throw std::system_error(EMFILE, std::generic_category());
   Watch = std::make_unique<ObjectWatch>(
-      *Folder, [this](uint64_t Id) { begun(Id); },
+      *Folder, [this](uint64_t Id) { onJobBegin(Id); },
       [this](uint64_t Id) {
         std::string Why;
         return take(Id, Why);
@@ -70,13 +70,13 @@ void FolderSession::begin() {
 // Requests of the linker, on its thread
 //===----------------------------------------------------------------------===//
 
-bool FolderSession::submit(std::shared_ptr<Job> J) {
-  Box.post([this, J = std::move(J)] { add(J); });
+bool FolderSession::submit(std::shared_ptr<Job> TheJob) {
+  Box.post([this, TheJob = std::move(TheJob)] { add(TheJob); });
   return true;
 }
 
-void FolderSession::cancel(Job &J) {
-  Box.post([this, Id = J.id()] {
+void FolderSession::cancel(Job &TheJob) {
+  Box.post([this, Id = TheJob.id()] {
     if (Jobs.count(Id))
       finish(Id, {{}, "", "", DTLTO_CANCELLED});
   });
@@ -89,7 +89,7 @@ void FolderSession::batchComplete() {
 void FolderSession::stop() {
   IsStopping = true;
   if (Thread.joinable()) {
-    Box.post([this] { Closing = true; });
+    Box.post([this] { IsClosing = true; });
     Thread.join();
   }
   // Close the watch's descriptor first: removing the folder may need one.
@@ -121,7 +121,7 @@ void FolderSession::work() {
   while (true) {
     Runs.wait({{Box.fd(), POLLIN, 0}, {Watch->fd(), POLLIN, 0}});
     Box.deliver();
-    if (Closing)
+    if (IsClosing)
       break;
     turn();
   }
@@ -134,11 +134,11 @@ void FolderSession::work() {
 void FolderSession::turn() {
   for (const auto &R : Runs.all())
     if (Runs.listen(*R))
-      showSigns(*R);
+      reportProgress(*R);
   Watch->readEvents();
   Watch->scan();
   for (const auto &R : Runs.takeEnded())
-    runEnded(*R);
+    onRunEnd(*R);
   Runs.endIdle();
   startRuns();
 }
@@ -147,22 +147,22 @@ void FolderSession::turn() {
 // Jobs and programs
 //===----------------------------------------------------------------------===//
 
-void FolderSession::add(std::shared_ptr<Job> J) {
-  assert(isOwnThread());
+void FolderSession::add(std::shared_ptr<Job> TheJob) {
+  assert(isSessionThread());
   IsComplete = false;
-  uint64_t Id = J->id();
+  uint64_t Id = TheJob->id();
   Entry &E = Jobs[Id];
-  E.J = std::move(J);
+  E.TheJob = std::move(TheJob);
   std::string Why;
   int32_t Status = detail::guard(Why, [&] {
-    if (E.J->isCancelled())
+    if (E.TheJob->isCancelled())
       throw Error(DTLTO_CANCELLED, "");
     writeFiles(E);
     return int32_t(DTLTO_OK);
   });
   if (Status != DTLTO_OK)
     return finish(Id, {{}, Why, "", Status});
-  E.J->state(DTLTO_STATE_QUEUED);
+  E.TheJob->state(DTLTO_STATE_QUEUED);
   Waiting.push_back(Id);
 }
 
@@ -181,10 +181,10 @@ void FolderSession::startRuns() {
 }
 
 /// Asks the compiler for its version. Returns what dtlto_run_command() does.
-/// Sets \p Words to the compiler's output, or to one line about why it can't be
-/// run.
+/// Sets \p CompilerOutput to the compiler's output, or to one line about why it
+/// can't be run.
 int32_t FolderSession::runCompiler(std::chrono::seconds Limit,
-                                   std::string &Words) const {
+                                   std::string &CompilerOutput) const {
   std::vector<std::string> Args = {S.Compiler};
   Args.insert(Args.end(), S.CompilerFirst.begin(), S.CompilerFirst.end());
   Args.push_back("--version");
@@ -203,33 +203,34 @@ int32_t FolderSession::runCompiler(std::chrono::seconds Limit,
     char Answer[4096];
     int32_t Status = dtlto_run_command(&Run, Raw.data(), DTLTO_RUN_HERE, Answer,
                                        sizeof(Answer));
-    Words = Answer;
+    CompilerOutput = Answer;
     return Status;
   }
   // The guard ends this compiler if the linker is killed.
   Args[0] = findProgram(S.Compiler);
   if (Args[0].empty()) {
-    Words = "there is no such program";
+    CompilerOutput = "there is no such program";
     return DTLTO_ERROR_INFRASTRUCTURE;
   }
-  Program P(*Folder, Args, {});
+  Program Child(*Folder, Args, {});
   auto Listen = [&] {
-    P.listen([&](const std::string &Line, bool) {
-      if (Words.size() < MaxAnswer)
-        Words += Line + "\n";
+    Child.listen([&](const std::string &Line, bool) {
+      if (CompilerOutput.size() < MaxAnswer)
+        CompilerOutput += Line + "\n";
     });
   };
-  while (!P.hasEnded()) {
+  while (!Child.hasEnded()) {
     if (IsStopping || Clock::now() >= End)
       return DTLTO_CANCELLED;
-    pollfd Fds[2] = {{P.out(), POLLIN, 0}, {P.err(), POLLIN, 0}};
+    pollfd Fds[2] = {{Child.out(), POLLIN, 0}, {Child.err(), POLLIN, 0}};
     ::poll(Fds, 2, 20);
     Listen();
   }
   Listen();
-  if (P.how().empty())
+  if (Child.describeExit().empty())
     return DTLTO_OK;
-  Words = P.how() + (Words.empty() ? "" : ": " + Words);
+  CompilerOutput = Child.describeExit() +
+                   (CompilerOutput.empty() ? "" : ": " + CompilerOutput);
   return DTLTO_ERROR_COMPILER;
 }
 
@@ -242,12 +243,12 @@ std::string FolderSession::compilerProblem(std::chrono::seconds Limit,
   int32_t Status = runCompiler(Limit, Answer);
   Line = Answer.substr(0, Answer.find('\n'));
   // dtlto-codegen prints its version differently.
-  std::string Says = "LLVM version " + LlvmVersion;
-  size_t At = S.isWorker() ? Line.find(Says) : std::string::npos;
+  std::string Expected = "LLVM version " + LlvmVersion;
+  size_t At = S.isWorker() ? Line.find(Expected) : std::string::npos;
   if (Status == DTLTO_OK &&
       (dtlto_run_is_version(Answer.c_str(), LlvmVersion.c_str()) ||
        (At != std::string::npos &&
-        !::isdigit(static_cast<unsigned char>(Line[At + Says.size()])))))
+        !::isdigit(static_cast<unsigned char>(Line[At + Expected.size()])))))
     return "";
   std::string Why;
   if (Status == DTLTO_CANCELLED)
@@ -262,15 +263,15 @@ std::string FolderSession::compilerProblem(std::chrono::seconds Limit,
 }
 
 void FolderSession::start(const std::vector<uint64_t> &Batch) {
-  assert(isOwnThread());
+  assert(isSessionThread());
   std::string Why, Line;
   int32_t Status = detail::guard(Why, [&] {
-    if (!std::exchange(ToolsAreChecked, true))
-      if (CompilerWhy = compilerProblem(8s, Line);
-          !CompilerWhy.empty() && !IsStopping)
-        log(DTLTO_LOG_ERROR, CompilerWhy);
-    if (!CompilerWhy.empty())
-      throw Error(DTLTO_ERROR_INFRASTRUCTURE, CompilerWhy);
+    if (!std::exchange(IsCompilerChecked, true))
+      if (CompilerError = compilerProblem(8s, Line);
+          !CompilerError.empty() && !IsStopping)
+        log(DTLTO_LOG_ERROR, CompilerError);
+    if (!CompilerError.empty())
+      throw Error(DTLTO_ERROR_INFRASTRUCTURE, CompilerError);
     std::vector<const FolderJob *> Files;
     for (uint64_t Id : Batch)
       Files.push_back(&Jobs.at(Id).Files);
@@ -282,7 +283,7 @@ void FolderSession::start(const std::vector<uint64_t> &Batch) {
     Watch->readEvents(); // drop events of our own writes
     auto R = Runs.start(*Folder, Args, environment(), std::move(Outputs));
     for (uint64_t Id : Batch) {
-      Jobs.at(Id).On = R;
+      Jobs.at(Id).Run = R;
       Watch->start(Id);
     }
     log(DTLTO_LOG_DEBUG, quote(S.Program) + " runs " +
@@ -295,119 +296,124 @@ void FolderSession::start(const std::vector<uint64_t> &Batch) {
       finish(Id, {{}, Why, "", Status});
 }
 
-void FolderSession::begun(uint64_t Id) {
-  assert(isOwnThread());
+void FolderSession::onJobBegin(uint64_t Id) {
+  assert(isSessionThread());
   Entry &E = Jobs.at(Id);
   if (std::exchange(E.IsRunning, true))
     return;
   ++NumRunning;
-  E.J->state(DTLTO_STATE_RUNNING);
+  E.TheJob->state(DTLTO_STATE_RUNNING);
 }
 
 /// Reports progress of the jobs of \p R, at most once a second.
-void FolderSession::showSigns(ProgramRun &R) {
-  if (ProgramRun::Clock::now() - R.LastSign < 1s)
+void FolderSession::reportProgress(ProgramRun &R) {
+  if (ProgramRun::Clock::now() - R.LastProgress < 1s)
     return;
-  R.LastSign = ProgramRun::Clock::now();
+  R.LastProgress = ProgramRun::Clock::now();
   for (auto &[Id, E] : Jobs)
-    if (E.On.get() == &R)
-      E.J->state(E.IsRunning ? DTLTO_STATE_RUNNING : DTLTO_STATE_QUEUED);
+    if (E.Run.get() == &R)
+      E.TheJob->state(E.IsRunning ? DTLTO_STATE_RUNNING : DTLTO_STATE_QUEUED);
 }
 
 /// Returns the compiler's output for the job of \p E: the job's own file, or
 /// the program's error lines that name the module, or all error lines if the
 /// job \p IsAlone. Sets \p HasFailed to whether the compiler failed, if that is
 /// known.
-std::string FolderSession::wordsOf(const Entry &E, bool IsAlone,
-                                   bool &HasFailed) const {
-  std::string Words;
-  if (S.KeepsWords) {
-    HasFailed = !Folder->read(E.Files.words(), Words);
+std::string FolderSession::compilerOutput(const Entry &E, bool IsAlone,
+                                          bool &HasFailed) const {
+  std::string CompilerOutput;
+  if (S.SavesStderr) {
+    HasFailed = !Folder->read(E.Files.words(), CompilerOutput);
     if (HasFailed)
-      Folder->read(E.Files.wordsOfFailure(), Words);
-    Words.resize(std::min(Words.size(), size_t(64) << 10));
-    return Words;
+      Folder->read(E.Files.wordsOfFailure(), CompilerOutput);
+    CompilerOutput.resize(std::min(CompilerOutput.size(), size_t(64) << 10));
+    return CompilerOutput;
   }
   if (IsAlone)
-    return E.On->ErrorWords;
-  std::string_view Rest = E.On->ErrorWords;
+    return E.Run->ErrorOutput;
+  std::string_view Rest = E.Run->ErrorOutput;
   while (!Rest.empty()) {
     std::string_view Line = Rest.substr(0, Rest.find('\n') + 1);
     Rest.remove_prefix(Line.size());
     if (Line.find(E.Base) != Line.npos)
-      Words += Line;
+      CompilerOutput += Line;
   }
-  return Words;
+  return CompilerOutput;
 }
 
-/// Whether \p Words contains a compiler error.
-static bool hasError(const std::string &Words) {
-  return Words.find("error: ") != Words.npos || !importError(Words).empty() ||
-         !unreadInput(Words).empty();
+/// Whether \p CompilerOutput contains a compiler error.
+static bool hasError(const std::string &CompilerOutput) {
+  return CompilerOutput.find("error: ") != CompilerOutput.npos ||
+         !importError(CompilerOutput).empty() ||
+         !inputError(CompilerOutput).empty();
 }
 
 /// Finishes the job \p Id with its object. Returns false with \p Why if there
 /// is none. If the program \p HasEnded, the object is complete: an invalid one
 /// goes to the linker, which judges it, and its file is removed.
 bool FolderSession::take(uint64_t Id, std::string &Why, bool HasEnded) {
-  assert(isOwnThread());
+  assert(isSessionThread());
   Entry &E = Jobs.at(Id);
   std::vector<char> Object;
   ResultMemory::Share Share(Results);
   if (Folder->readObject(E.Files.Output, Share, Object, Why)) {
-    Why = E.J->problem({Object.data(), Object.size()});
+    Why = E.TheJob->problem({Object.data(), Object.size()});
     bool HasFailed;
     if (HasEnded && !Why.empty() &&
-        !hasError(wordsOf(E, /*IsAlone=*/false, HasFailed))) {
+        !hasError(compilerOutput(E, /*IsAlone=*/false, HasFailed))) {
       Folder->remove(E.Files.Output);
       Why.clear();
     }
   }
   if (!Why.empty())
     return false;
-  std::string Words;
+  std::string CompilerOutput;
   // If the launcher replaced the shell, the file still has its first name.
-  if (S.KeepsWords && !Folder->read(E.Files.words(), Words))
-    Folder->read(E.Files.wordsOfFailure(), Words);
-  finish(Id, {std::move(Object), Words, std::string(baseName(S.Program))});
+  if (S.SavesStderr && !Folder->read(E.Files.words(), CompilerOutput))
+    Folder->read(E.Files.wordsOfFailure(), CompilerOutput);
+  finish(Id,
+         {std::move(Object), CompilerOutput, std::string(baseName(S.Program))});
   return true;
 }
 
-void FolderSession::runEnded(const ProgramRun &R) {
+void FolderSession::onRunEnd(const ProgramRun &R) {
   Watch->readEvents();
-  const std::string How = R.P.how();
+  const std::string ExitText = R.Child.describeExit();
   const std::string Program = quote(S.Program);
   const std::string &Last = R.LastError.empty() ? R.LastLine : R.LastError;
   const std::string Text =
-      Program + " " + How + (Last.empty() ? "" : ": " + Last);
-  std::vector<std::pair<uint64_t, std::string>> Left; // jobs, and why
+      Program + " " + ExitText + (Last.empty() ? "" : ": " + Last);
+  std::vector<std::pair<uint64_t, std::string>> FailedJobs; // jobs, and why
   for (auto Next = Jobs.begin(); Next != Jobs.end();) {
     const auto &[Id, E] = *Next++; // take() may erase it
     std::string Why;
-    if (E.On.get() != &R || take(Id, Why, /*HasEnded=*/How.empty()))
+    if (E.Run.get() != &R || take(Id, Why, /*HasEnded=*/ExitText.empty()))
       continue;
     Folder->remove(E.Files.Output);
-    Left.emplace_back(Id, Why);
+    FailedJobs.emplace_back(Id, Why);
   }
-  if (!How.empty() && Left.empty() && !R.IsAsked)
+  if (!ExitText.empty() && FailedJobs.empty() && !R.WasAskedToEnd)
     log(DTLTO_LOG_DEBUG, Text);
-  for (const auto &[Id, Why] : Left) {
-    bool HasFailed = !How.empty();
-    std::string Said = wordsOf(Jobs.at(Id), Left.size() == 1, HasFailed);
-    std::string_view Unread = unreadInput(Said);
+  for (const auto &[Id, Why] : FailedJobs) {
+    bool HasFailed = !ExitText.empty();
+    std::string CompilerOutput =
+        compilerOutput(Jobs.at(Id), FailedJobs.size() == 1, HasFailed);
+    std::string_view InputError = inputError(CompilerOutput);
     Result Res = {{}, "", "", DTLTO_ERROR_INFRASTRUCTURE};
     // A clang that can't import, or can't read its inputs, exits with 0. The
     // linker has another worker confirm compiler errors.
-    if (!HasFailed && !Unread.empty())
+    if (!HasFailed && !InputError.empty())
       Res.Message =
-          "the compiler could not read its inputs: " + std::string(Unread);
-    else if (hasError(Said))
-      Res = {{}, Said, "", HasFailed ? DTLTO_ERROR_COMPILER : DTLTO_OK};
-    else if (How.empty())
+          "the compiler could not read its inputs: " + std::string(InputError);
+    else if (hasError(CompilerOutput))
+      Res = {
+          {}, CompilerOutput, "", HasFailed ? DTLTO_ERROR_COMPILER : DTLTO_OK};
+    else if (ExitText.empty())
       Res.Message = Program + " succeeded, but " + Why;
-    else if (S.KeepsWords && !Said.empty())
-      Res.Message =
-          Text + ": " + Said.substr(0, Said.find('\n')).substr(0, MaxWords);
+    else if (S.SavesStderr && !CompilerOutput.empty())
+      Res.Message = Text + ": " +
+                    CompilerOutput.substr(0, CompilerOutput.find('\n'))
+                        .substr(0, MaxExcerpt);
     else
       Res.Message = Text;
     finish(Id, std::move(Res));
@@ -416,15 +422,15 @@ void FolderSession::runEnded(const ProgramRun &R) {
 
 /// Ends the job \p Id and frees its names.
 void FolderSession::finish(uint64_t Id, Result Res) {
-  assert(isOwnThread());
+  assert(isSessionThread());
   auto It = Jobs.find(Id);
   Entry E = std::move(It->second);
   Jobs.erase(It);
   Watch->remove(Id);
   NumRunning -= E.IsRunning;
-  if (E.On) {
-    E.On->jobEnded(Res.Status == DTLTO_CANCELLED);
-    showSigns(*E.On);
+  if (E.Run) {
+    E.Run->jobEnded(Res.Status == DTLTO_CANCELLED);
+    reportProgress(*E.Run);
   }
-  E.J->finish(std::move(Res));
+  E.TheJob->finish(std::move(Res));
 }

@@ -49,7 +49,7 @@ struct FolderSettings {
   uint32_t Batch = UINT32_MAX; // most jobs for one program
   uint32_t Programs = 1;       // most programs at a time
   bool Fresh = true;           // ignore objects of earlier links
-  bool KeepsWords = false;     // the program writes FolderJob::words()
+  bool SavesStderr = false;    // the program writes FolderJob::words()
 
   bool isWorker() const; // whether the compiler is dtlto-codegen
 };
@@ -60,7 +60,7 @@ ArgumentTable folderArguments(FolderSettings &S, ArgumentTable Own);
 /// Sets the arguments, and then defaults. Throws sdk::Error with \p Expected if
 /// an argument is invalid.
 void readArguments(const dtlto_session_params &Params,
-                   const ArgumentTable &Known, const std::string &Expected,
+                   const ArgumentTable &Table, const std::string &Expected,
                    FolderSettings &S);
 
 /// A job as files. Names are relative to the folder.
@@ -79,8 +79,8 @@ struct FolderJob {
 class FolderSession : public sdk::Session {
 public:
   void begin() override;
-  bool submit(std::shared_ptr<sdk::Job> J) override;
-  void cancel(sdk::Job &J) override;
+  bool submit(std::shared_ptr<sdk::Job> TheJob) override;
+  void cancel(sdk::Job &TheJob) override;
   void batchComplete() override;
   void stop() override;
   std::vector<sdk::Worker> status(std::chrono::milliseconds Limit) override;
@@ -112,38 +112,40 @@ protected:
 
 private:
   struct Entry {
-    std::shared_ptr<sdk::Job> J;
+    std::shared_ptr<sdk::Job> TheJob;
     FolderJob Files;
-    std::string Base;               // prefix of its files, unique while it runs
-    std::shared_ptr<ProgramRun> On; // null while it waits
+    std::string Base; // prefix of its files, unique while it runs
+    std::shared_ptr<ProgramRun> Run; // null while it waits
     bool IsRunning = false;
   };
 
-  bool isOwnThread() const {
+  bool isSessionThread() const {
     return std::this_thread::get_id() == Thread.get_id();
   }
   // These run on the session's thread.
   void work();
   void turn();
-  void add(std::shared_ptr<sdk::Job> J);
-  std::string freeBase(const std::string &Primary) const;
-  std::vector<std::string> command(const sdk::Job &J, const FolderJob &F,
+  void add(std::shared_ptr<sdk::Job> TheJob);
+  std::string uniqueBase(const std::string &Primary) const;
+  std::vector<std::string> command(const sdk::Job &TheJob, const FolderJob &F,
                                    const std::string &Index) const;
   void writeFiles(Entry &E);
   void writeInput(const std::string &Path, std::string_view Bytes);
   void startRuns();
   void start(const std::vector<uint64_t> &Batch);
-  void begun(uint64_t Id);
+  void onJobBegin(uint64_t Id);
   bool take(uint64_t Id, std::string &Why, bool HasEnded = false);
-  void showSigns(ProgramRun &R);
-  void runEnded(const ProgramRun &R);
-  std::string wordsOf(const Entry &E, bool IsAlone, bool &HasFailed) const;
+  void reportProgress(ProgramRun &R);
+  void onRunEnd(const ProgramRun &R);
+  std::string compilerOutput(const Entry &E, bool IsAlone,
+                             bool &HasFailed) const;
   void finish(uint64_t Id, sdk::Result Res);
 
   // Also called on the linker's thread, for the status.
   std::string compilerProblem(std::chrono::seconds Limit,
                               std::string &Line) const;
-  int32_t runCompiler(std::chrono::seconds Limit, std::string &Words) const;
+  int32_t runCompiler(std::chrono::seconds Limit,
+                      std::string &CompilerOutput) const;
 
   const std::string LlvmVersion, Suffix;
   const bool HasJobs;
@@ -161,8 +163,8 @@ private:
   std::map<uint64_t, Entry> Jobs;
   std::vector<uint64_t> Waiting;
   bool IsComplete = false; // the waiting batch is complete
-  bool Closing = false, ToolsAreChecked = false;
-  std::string CompilerWhy; // why the compiler can't be used
+  bool IsClosing = false, IsCompilerChecked = false;
+  std::string CompilerError; // why the compiler can't be used
   unsigned NumRuns = 0;
   std::thread Thread;
 };

@@ -39,34 +39,36 @@ rm -rf -- "$1"
 )";
 
 std::unique_ptr<Guard> Guard::start(const std::string &Folder, int Lock,
-                                    int &Why) {
+                                    int &Errno) {
   std::unique_ptr<Guard> G(new Guard);
-  Descriptor Theirs;
-  Why = openStream(G->Stream, Theirs);
-  if (!Why) {
+  Descriptor ChildEnd;
+  Errno = openStream(G->Stream, ChildEnd);
+  if (!Errno) {
     Process::Setup S;
     S.Args = {"/bin/sh", "-c", GuardScript, "dtlto-guard", Folder};
-    S.In = Theirs.get();
-    S.Kept = Lock;
-    S.Group = Process::Setup::Session; // Ctrl-C must not reach it
-    Why = G->Shell.start(S);
+    S.In = ChildEnd.get();
+    S.InheritedFd = Lock;
+    S.Group = Process::Setup::NewSession; // Ctrl-C must not reach it
+    Errno = G->Shell.start(S);
   }
-  return Why ? nullptr : std::move(G);
+  return Errno ? nullptr : std::move(G);
 }
 
 Guard::~Guard() {
-  tell("quit\n");
+  writeLine("quit\n");
   Stream.reset();
   for (unsigned I = 0; !Shell.hasEnded() && I != 500; ++I)
     std::this_thread::sleep_for(2ms);
 }
 
-void Guard::tell(const std::string &Line) {
+void Guard::writeLine(const std::string &Line) {
   (void)::send(Stream.get(), Line.data(), Line.size(), MSG_NOSIGNAL);
 }
 
-void Guard::watch(pid_t Group) { tell("run " + std::to_string(Group) + "\n"); }
+void Guard::watch(pid_t Group) {
+  writeLine("run " + std::to_string(Group) + "\n");
+}
 
 void Guard::unwatch(pid_t Group) {
-  tell("end " + std::to_string(Group) + "\n");
+  writeLine("end " + std::to_string(Group) + "\n");
 }

@@ -20,9 +20,9 @@ class Guard {
 public:
   /// Starts a guard that removes \p Folder, which may be empty. The guard keeps
   /// the descriptor \p Lock open, unless that is -1. Returns null with an errno
-  /// in \p Why on failure.
+  /// in \p Errno on failure.
   static std::unique_ptr<Guard> start(const std::string &Folder, int Lock,
-                                      int &Why);
+                                      int &Errno);
   /// Stops the guard. Programs and the folder stay.
   ~Guard();
   Guard(const Guard &) = delete;
@@ -36,7 +36,7 @@ public:
 
 private:
   Guard() = default;
-  void tell(const std::string &Line);
+  void writeLine(const std::string &Line);
   Descriptor Stream;
   Process Shell;
 };

@@ -23,10 +23,11 @@ using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
 static constexpr const char *Marker = ".dtlto-jobs";
-static constexpr std::string_view IsOurs = "dtlto's folder for jobs\n";
-static constexpr std::string_view IsKept = "dtlto's folder for jobs, kept\n";
+static constexpr std::string_view TemporaryMark = "dtlto's folder for jobs\n";
+static constexpr std::string_view PersistentMark =
+    "dtlto's folder for jobs, kept\n";
 // The maximum number of simultaneous links with one output.
-static constexpr unsigned MaxBeside = 16;
+static constexpr unsigned MaxLinksPerOutput = 16;
 
 [[noreturn]] static void fail(const char *What, const std::string &Name,
                               int Errno = errno) {
@@ -69,8 +70,8 @@ static bool readAll(int Fd, std::string &Bytes) {
 }
 
 /// Returns a path next to \p Output, or to "a.out" if that is a device or "-".
-static std::string beside(const std::string &Output,
-                          const std::string &Suffix) {
+static std::string siblingPath(const std::string &Output,
+                               const std::string &Suffix) {
   struct stat S;
   bool IsFile = !Output.empty() && Output != "-" &&
                 (::stat(Output.c_str(), &S) != 0 || S_ISREG(S.st_mode));
@@ -79,16 +80,16 @@ static std::string beside(const std::string &Output,
 
 /// Locks the marker \p Fd for this process only: the guard doesn't inherit it.
 static void lockForLink(int Fd) {
-  struct flock L = {};
-  L.l_type = F_WRLCK;
-  (void)::fcntl(Fd, F_SETLK, &L);
+  struct flock MarkerLock = {};
+  MarkerLock.l_type = F_WRLCK;
+  (void)::fcntl(Fd, F_SETLK, &MarkerLock);
 }
 
 /// Whether the process of another link, on any machine, holds that lock.
-static bool isOfRunningLink(int Fd) {
-  struct flock L = {};
-  L.l_type = F_WRLCK;
-  return ::fcntl(Fd, F_GETLK, &L) == 0 && L.l_type != F_UNLCK;
+static bool isHeldByRunningLink(int Fd) {
+  struct flock MarkerLock = {};
+  MarkerLock.l_type = F_WRLCK;
+  return ::fcntl(Fd, F_GETLK, &MarkerLock) == 0 && MarkerLock.l_type != F_UNLCK;
 }
 
 /// Opens the marker in the folder \p Dir, whose path is \p P. Creates one if
@@ -97,9 +98,9 @@ static bool isOfRunningLink(int Fd) {
 static Descriptor openMarker(int Dir, const std::string &P, bool &IsEmpty) {
   constexpr int Flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
   IsEmpty = false;
-  Descriptor Found(::openat(Dir, Marker, Flags));
-  if (Found.isOpen())
-    return Found;
+  Descriptor Existing(::openat(Dir, Marker, Flags));
+  if (Existing.isOpen())
+    return Existing;
   std::optional<std::vector<std::string>> Names;
   if (errno == ENOENT)
     Names = names(Dir);
@@ -111,17 +112,18 @@ static Descriptor openMarker(int Dir, const std::string &P, bool &IsEmpty) {
                 "the folder " + quote(P) +
                     " has files that dtlto did not create: name another "
                     "with folder=PATH");
-  Found.reset(::openat(Dir, Marker, Flags | O_CREAT, 0666));
-  if (!Found.isOpen() && errno != ENOENT)
+  Existing.reset(::openat(Dir, Marker, Flags | O_CREAT, 0666));
+  if (!Existing.isOpen() && errno != ENOENT)
     fail("cannot use the folder ", P);
-  return Found;
+  return Existing;
 }
 
 /// Whether \p Path is the file that \p Fd has open.
 static bool isFile(const std::string &Path, int Fd) {
-  struct stat Mine, There;
-  return ::fstat(Fd, &Mine) == 0 && ::stat(Path.c_str(), &There) == 0 &&
-         Mine.st_ino == There.st_ino && Mine.st_dev == There.st_dev;
+  struct stat OpenStat, PathStat;
+  return ::fstat(Fd, &OpenStat) == 0 && ::stat(Path.c_str(), &PathStat) == 0 &&
+         OpenStat.st_ino == PathStat.st_ino &&
+         OpenStat.st_dev == PathStat.st_dev;
 }
 
 /// Claims the folder \p P and sets `Path`, unless another link uses it.
@@ -137,32 +139,34 @@ JobFolder::Claim JobFolder::claim(const std::string &P, bool MayBeKept) {
     if (!D.isOpen())
       fail("cannot open the folder ", P);
     bool IsEmpty;
-    Descriptor L = openMarker(D.get(), P, IsEmpty);
-    if (!L.isOpen())
+    Descriptor MarkerLock = openMarker(D.get(), P, IsEmpty);
+    if (!MarkerLock.isOpen())
       continue;
-    bool Busy = ::flock(L.get(), LOCK_EX | LOCK_NB) != 0;
-    std::string Says;
-    if (!readAll(L.get(), Says))
+    bool IsLocked = ::flock(MarkerLock.get(), LOCK_EX | LOCK_NB) != 0;
+    std::string Content;
+    if (!readAll(MarkerLock.get(), Content))
       fail("cannot read ", File);
-    if (!Says.empty() && Says != IsKept && Says != IsOurs)
+    if (!Content.empty() && Content != PersistentMark &&
+        Content != TemporaryMark)
       throw Error(DTLTO_ERROR_CALLER,
                   quote(P + "/" + Marker) + " was not created by dtlto");
-    if (Busy)
-      return isOfRunningLink(L.get()) ? Claim::InUse : Claim::Ending;
-    if (Says == IsKept && !MayBeKept)
-      return Claim::Kept;
-    if (!isFile(File, L.get()))
+    if (IsLocked)
+      return isHeldByRunningLink(MarkerLock.get()) ? Claim::InUse
+                                                   : Claim::BeingRemoved;
+    if (Content == PersistentMark && !MayBeKept)
+      return Claim::Persistent;
+    if (!isFile(File, MarkerLock.get()))
       continue; // its owner has removed it before we had the lock
-    lockForLink(L.get());
+    lockForLink(MarkerLock.get());
     Dir = std::move(D);
-    Lock = std::move(L);
+    Lock = std::move(MarkerLock);
     Path = P;
-    Found = IsNew ? New : IsEmpty ? Empty : Used;
-    std::string_view Mark = Keep ? IsKept : IsOurs;
+    Existing = IsNew ? New : IsEmpty ? Empty : Used;
+    std::string_view Mark = Keep ? PersistentMark : TemporaryMark;
     if (::ftruncate(Lock.get(), 0) != 0 ||
         ::pwrite(Lock.get(), Mark.data(), Mark.size(), 0) < 0)
       fail("cannot write ", File);
-    return Claim::Ours;
+    return Claim::Success;
   }
 }
 
@@ -174,10 +178,10 @@ void JobFolder::clear() const {
     fs::remove_all(Path + "/" + Name, Ignored);
 }
 
-JobFolder::JobFolder(const std::string &Given, const std::string &Output,
+JobFolder::JobFolder(const std::string &UserPath, const std::string &Output,
                      const std::string &Suffix, bool Keep)
     : Keep(Keep) {
-  std::string Base = Given.empty() ? beside(Output, Suffix) : Given;
+  std::string Base = UserPath.empty() ? siblingPath(Output, Suffix) : UserPath;
   while (Base.size() > 1 && Base.back() == '/')
     Base.pop_back();
   std::error_code Why;
@@ -186,31 +190,31 @@ JobFolder::JobFolder(const std::string &Given, const std::string &Output,
     fail("cannot find the working folder for ", Base, Why.value());
   Base = Absolute;
   try {
-    if (!Given.empty()) {
+    if (!UserPath.empty()) {
       // The guard of a killed link may still be removing the folder.
       Claim C = claim(Base, true);
-      for (unsigned I = 0; I != 50 && C == Claim::Ending; ++I) {
+      for (unsigned I = 0; I != 50 && C == Claim::BeingRemoved; ++I) {
         std::this_thread::sleep_for(100ms);
         C = claim(Base, true);
       }
     } else {
-      for (unsigned I = 1; !Dir.isOpen() && I <= MaxBeside; ++I)
+      for (unsigned I = 1; !Dir.isOpen() && I <= MaxLinksPerOutput; ++I)
         claim(I == 1 ? Base : Base + "-" + std::to_string(I), Keep);
     }
     if (!Dir.isOpen())
       throw Error(DTLTO_ERROR_INFRASTRUCTURE,
                   "the folder " + quote(Base) + " is in use by another link");
     // Files that have appeared in an empty folder since are not ours.
-    if (!Keep && Found == Used)
+    if (!Keep && Existing == Used)
       clear();
     int Errno = 0;
     TheGuard = Guard::start(Keep ? "" : Path, Lock.get(), Errno);
     if (!TheGuard)
       fail("cannot start the guard process of ", Path, Errno);
   } catch (...) {
-    if (Lock.isOpen() && Found != Used)
+    if (Lock.isOpen() && Existing != Used)
       remove(Marker);
-    if (Lock.isOpen() && Found == New)
+    if (Lock.isOpen() && Existing == New)
       ::rmdir(Path.c_str());
     throw;
   }
@@ -282,12 +286,12 @@ bool JobFolder::readObject(const std::string &Name,
           " bytes, more than --thinlto-dist-memory has left";
   else {
     Object.resize(Size);
-    size_t Got = 0;
-    for (ssize_t N = 1; Got != Size && N > 0;) {
-      N = ::read(File.get(), Object.data() + Got, Size - Got);
-      Got += N > 0 ? static_cast<size_t>(N) : 0;
+    size_t NumRead = 0;
+    for (ssize_t N = 1; NumRead != Size && N > 0;) {
+      N = ::read(File.get(), Object.data() + NumRead, Size - NumRead);
+      NumRead += N > 0 ? static_cast<size_t>(N) : 0;
     }
-    if (Got != Size)
+    if (NumRead != Size)
       Why = "the object " + quote(Name) + " cannot be read";
   }
   return Why.empty();

@@ -31,10 +31,10 @@ namespace dtlto {
 /// One thread. Failures throw sdk::Error, which names the file.
 class JobFolder {
 public:
-  /// Opens the folder \p Given or, if that is empty, one next to \p Output
+  /// Opens the folder \p UserPath or, if that is empty, one next to \p Output
   /// whose name ends in \p Suffix. With \p Keep, the folder and its files
   /// outlive the link. Otherwise the constructor empties the folder.
-  JobFolder(const std::string &Given, const std::string &Output,
+  JobFolder(const std::string &UserPath, const std::string &Output,
             const std::string &Suffix, bool Keep);
   /// Removes the folder unless \p Keep was set. No program may be running.
   ~JobFolder();
@@ -59,14 +59,14 @@ public:
   Guard &guard() { return *TheGuard; }
 
 private:
-  enum class Claim { Ours, InUse, Ending, Kept };
+  enum class Claim { Success, InUse, BeingRemoved, Persistent };
   Claim claim(const std::string &P, bool MayBeKept);
   void clear() const;
   Descriptor open(const std::string &Name, uint64_t &Size) const;
 
   std::string Path;
   bool Keep;
-  enum { New, Empty, Used } Found = Used; // what was at Path
+  enum { New, Empty, Used } Existing = Used; // what was at Path
   Descriptor Dir, Lock;
   std::unique_ptr<Guard> TheGuard;
 };

@@ -17,28 +17,28 @@ Mailbox::~Mailbox() {
     os::closeSocket(Fd);
 }
 
-void Mailbox::post(Letter L) {
+void Mailbox::post(Letter TheLetter) {
   std::lock_guard<std::mutex> Lock(Mutex);
-  if (Stopped)
+  if (IsStopped)
     return;
-  Letters.push_back(std::move(L));
+  Letters.push_back(std::move(TheLetter));
   os::raise(Fd);
 }
 
 void Mailbox::deliver() {
-  std::vector<Letter> Now;
+  std::vector<Letter> Pending;
   {
     std::lock_guard<std::mutex> Lock(Mutex);
     os::lower(Fd);
-    Now.swap(Letters);
+    Pending.swap(Letters);
   }
-  for (Letter &L : Now)
-    L();
+  for (Letter &TheLetter : Pending)
+    TheLetter();
 }
 
 void Mailbox::stop() {
-  std::vector<Letter> Dropped; // destroyed without the lock
+  std::vector<Letter> DroppedLetters; // destroyed without the lock
   std::lock_guard<std::mutex> Lock(Mutex);
-  Stopped = true;
-  Dropped.swap(Letters);
+  IsStopped = true;
+  DroppedLetters.swap(Letters);
 }

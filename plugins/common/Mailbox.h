@@ -26,8 +26,9 @@ public:
 
   /// For poll(). Negative if the system has no descriptor left.
   int fd() const { return Fd; }
-  /// Queues \p L. Letters are called in order. After stop(), they are dropped.
-  void post(Letter L);
+  /// Queues \p TheLetter. Letters are called in order. After stop(), they are
+  /// dropped.
+  void post(Letter TheLetter);
   /// Calls all queued letters. For the one thread.
   void deliver();
   void stop();
@@ -36,7 +37,7 @@ private:
   int Fd;
   std::mutex Mutex;
   std::vector<Letter> Letters;
-  bool Stopped = false;
+  bool IsStopped = false;
 };
 
 } // namespace dtlto

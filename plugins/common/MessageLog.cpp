@@ -29,7 +29,7 @@ struct MessageLog::Writer {
   int Fd = -1, Errno = 0;
   std::deque<std::string> Lines;
   size_t NumWritten = 0, NumPosted = 0;
-  bool Opened = false, Ending = false, Ended = false;
+  bool IsOpened = false, IsEnding = false, HasEnded = false;
 
   void run() {
     int New = os::openLog(File);
@@ -37,10 +37,10 @@ struct MessageLog::Writer {
     std::unique_lock<std::mutex> Lock(Mutex);
     Fd = New;
     Errno = Why;
-    Opened = true;
+    IsOpened = true;
     Changed.notify_all();
     while (Fd != -1) {
-      Changed.wait(Lock, [&] { return Ending || !Lines.empty(); });
+      Changed.wait(Lock, [&] { return IsEnding || !Lines.empty(); });
       if (Lines.empty())
         break;
       std::string Line = std::move(Lines.front());
@@ -55,7 +55,7 @@ struct MessageLog::Writer {
     if (New != -1)
       ::close(New);
     Lock.lock();
-    Ended = true;
+    HasEnded = true;
     Changed.notify_all();
   }
 };
@@ -67,11 +67,11 @@ void MessageLog::end() {
   if (!TheWriter)
     return;
   std::unique_lock<std::mutex> Lock(TheWriter->Mutex);
-  TheWriter->Ending = true;
+  TheWriter->IsEnding = true;
   TheWriter->Changed.notify_all();
   if (HasFile)
     TheWriter->Changed.wait_for(Lock, LogLimit,
-                                [&] { return TheWriter->Ended; });
+                                [&] { return TheWriter->HasEnded; });
   Lock.unlock();
   HasFile = false;
   TheWriter.reset();
@@ -91,7 +91,7 @@ bool MessageLog::open(const std::string &File, bool Verbose,
     sdk::runDetached([W = TheWriter] { W->run(); });
     std::unique_lock<std::mutex> Lock(TheWriter->Mutex);
     HasFile = TheWriter->Changed.wait_for(Lock, LogLimit,
-                                          [&] { return TheWriter->Opened; });
+                                          [&] { return TheWriter->IsOpened; });
     if (!HasFile)
       Why = os::errorText(ETIMEDOUT);
     else if (TheWriter->Errno)
@@ -124,11 +124,11 @@ static const char *levelName(uint32_t Level) {
 void MessageLog::write(uint32_t Level, const std::string &Line) {
   if (!HasFile || (Level == DTLTO_LOG_DEBUG && !Verbose))
     return;
-  std::string Whole = "dtlto[" + std::to_string(getpid()) + "] " + Plugin +
-                      ": " + levelName(Level) + ": " + Line + "\n";
+  std::string FullLine = "dtlto[" + std::to_string(getpid()) + "] " + Plugin +
+                         ": " + levelName(Level) + ": " + Line + "\n";
   Writer &W = *TheWriter;
   std::unique_lock<std::mutex> Lock(W.Mutex);
-  W.Lines.push_back(std::move(Whole));
+  W.Lines.push_back(std::move(FullLine));
   size_t Number = ++W.NumPosted;
   W.Changed.notify_all();
   if (!W.Changed.wait_for(Lock, LogLimit,

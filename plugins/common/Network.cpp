@@ -14,7 +14,7 @@ using namespace std::chrono;
 
 NetworkLimits dtlto::TheNetworkLimits;
 
-bool dtlto::isMachineGone(int Errno) {
+bool dtlto::isMachineUnreachable(int Errno) {
   // A network reports these errors; the limit has passed then, too.
 #ifdef EHOSTDOWN
   if (Errno == EHOSTDOWN)
@@ -23,23 +23,24 @@ bool dtlto::isMachineGone(int Errno) {
   return Errno == ETIMEDOUT || Errno == EHOSTUNREACH || Errno == ENETUNREACH;
 }
 
-std::string dtlto::connectionLost(int Errno) {
-  if (!isMachineGone(Errno))
+std::string dtlto::connectionErrorText(int Errno) {
+  if (!isMachineUnreachable(Errno))
     return os::errorText(Errno);
-  std::string Why =
+  std::string Text =
       "the machine or the network to it has not answered for " +
-      std::to_string(ceil<seconds>(TheNetworkLimits.Gone).count()) + " s";
-  return Why;
+      std::to_string(ceil<seconds>(TheNetworkLimits.AckTimeout).count()) + " s";
+  return Text;
 }
 
 Transfer::Clock::time_point Transfer::due() const {
   // Cap the bytes to avoid an overflow.
-  uint64_t Capped = std::min(Bytes, uint64_t(1) << 40);
-  return Began + milliseconds(Capped * 1000 / TheNetworkLimits.MinRate);
+  uint64_t CappedBytes = std::min(Bytes, uint64_t(1) << 40);
+  return BeginTime +
+         milliseconds(CappedBytes * 1000 / TheNetworkLimits.MinRate);
 }
 
 std::string Transfer::text() const {
-  auto Took = round<seconds>(Clock::now() - Began);
+  auto Duration = round<seconds>(Clock::now() - BeginTime);
   return std::to_string(Bytes) + (Bytes == 1 ? " byte in " : " bytes in ") +
-         std::to_string(Took.count()) + " s";
+         std::to_string(Duration.count()) + " s";
 }

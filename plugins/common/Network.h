@@ -34,7 +34,7 @@ struct NetworkLimits {
   std::chrono::milliseconds Connect{10000};
   /// How long a machine may take to acknowledge anything. After that, the
   /// machine or the network is considered gone.
-  std::chrono::milliseconds Gone{12000};
+  std::chrono::milliseconds AckTimeout{12000};
   /// The longest pause of a transfer, unless the plugin's user has set another.
   std::chrono::milliseconds Pause{30000};
   /// The lowest rate in bytes per second. It is low since many jobs may share a
@@ -43,27 +43,28 @@ struct NetworkLimits {
 };
 extern NetworkLimits TheNetworkLimits;
 
-/// Makes the system detect within NetworkLimits::Gone that the machine at the
-/// other end of \p Socket is gone: by keepalive while nothing is sent,
+/// Makes the system detect within NetworkLimits::AckTimeout that the machine at
+/// the other end of \p Socket is gone: by keepalive while nothing is sent,
 /// otherwise by a limit for acknowledgements. Does nothing for sockets other
 /// than TCP.
 void watchMachine(int Socket);
 
 /// Keeps a connection whose other end reads nothing although its machine
 /// answers. watchMachine() alone would break it. Must be called a few times in
-/// each NetworkLimits::Gone. \p Stalled is how long nothing could be sent.
+/// each NetworkLimits::AckTimeout. \p Stalled is how long nothing could be
+/// sent.
 void allowStall(int Socket, std::chrono::steady_clock::duration Stalled);
 
 /// Whether the machine at the other end of \p Socket acknowledges nothing. The
 /// connection may be broken already. True if the system does not report that.
-bool machineIsSilent(int Socket);
+bool isMachineSilent(int Socket);
 
 /// Whether \p Errno, from a failed call, means that the machine at the other
 /// end, or the network to it, is gone.
-bool isMachineGone(int Errno);
+bool isMachineUnreachable(int Errno);
 
 /// Describes why a connection broke, in one line.
-std::string connectionLost(int Errno);
+std::string connectionErrorText(int Errno);
 
 /// The number of bytes that the machine at the other end of \p Socket has
 /// acknowledged and sent. 0 for sockets other than TCP.
@@ -79,23 +80,25 @@ public:
 
   /// Begins now. \p Pause is the longest pause that is allowed.
   explicit Transfer(Clock::duration Pause)
-      : Pause(Pause), Began(Clock::now()), Last(Began) {}
+      : Pause(Pause), BeginTime(Clock::now()), LastProgress(BeginTime) {}
 
   /// Records that \p AllBytes have arrived since the transfer began.
-  void arrived(uint64_t AllBytes) {
+  void recordBytes(uint64_t AllBytes) {
     if (AllBytes == Bytes)
       return;
     Bytes = AllBytes;
-    Last = Clock::now();
+    LastProgress = Clock::now();
   }
   uint64_t bytes() const { return Bytes; }
-  Clock::time_point lastByte() const { return Last; }
+  Clock::time_point lastByte() const { return LastProgress; }
 
   /// Returns when the transfer times out.
-  Clock::time_point deadline() const { return std::min(Last, due()) + Pause; }
+  Clock::time_point deadline() const {
+    return std::min(LastProgress, due()) + Pause;
+  }
   /// Whether the transfer times out because nothing arrives, rather than
   /// because too few bytes do.
-  bool stopped() const { return Last <= due(); }
+  bool hasStopped() const { return LastProgress <= due(); }
   /// Returns "12 bytes in 30 s", for example.
   std::string text() const;
 
@@ -103,7 +106,7 @@ private:
   Clock::time_point due() const; // when MinRate has the last byte arrive
 
   Clock::duration Pause;
-  Clock::time_point Began, Last;
+  Clock::time_point BeginTime, LastProgress;
   uint64_t Bytes = 0;
 };
 

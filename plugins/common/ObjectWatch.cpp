@@ -17,45 +17,46 @@ using namespace std::chrono_literals;
 static constexpr auto ScanPeriod = 1s;
 
 ObjectWatch::ObjectWatch(const JobFolder &Folder,
-                         std::function<void(uint64_t)> Begun,
-                         std::function<bool(uint64_t)> Complete)
-    : Folder(Folder), Begun(std::move(Begun)), Complete(std::move(Complete)),
+                         std::function<void(uint64_t)> OnBegin,
+                         std::function<bool(uint64_t)> OnComplete)
+    : Folder(Folder), OnBegin(std::move(OnBegin)),
+      OnComplete(std::move(OnComplete)),
       Notify(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {}
 
-void ObjectWatch::add(uint64_t Job, const std::string &Begins,
-                      const std::string &Ends) {
-  Jobs[Job] = {Begins, Ends};
-  ByName[Begins] = ByName[Ends] = Job;
-  std::string Prefix = Ends.substr(0, Ends.rfind('/') + 1);
+void ObjectWatch::add(uint64_t Job, const std::string &FirstFile,
+                      const std::string &LastFile) {
+  Jobs[Job] = {FirstFile, LastFile};
+  ByName[FirstFile] = ByName[LastFile] = Job;
+  std::string Prefix = LastFile.substr(0, LastFile.rfind('/') + 1);
   int Watch =
       ::inotify_add_watch(fd(), (Folder.path() + "/" + Prefix).c_str(),
                           IN_CLOSE_WRITE | IN_MOVED_TO | IN_OPEN | IN_ONLYDIR);
   if (Watch >= 0)
-    Watched[Watch] = Prefix;
+    WatchPrefixes[Watch] = Prefix;
 }
 
 void ObjectWatch::remove(uint64_t Job) {
   auto It = Jobs.find(Job);
   if (It == Jobs.end())
     return;
-  ByName.erase(It->second.Begins);
-  ByName.erase(It->second.Ends);
+  ByName.erase(It->second.FirstFile);
+  ByName.erase(It->second.LastFile);
   Jobs.erase(It);
 }
 
-void ObjectWatch::event(const std::string &Name, bool IsOpened) {
-  auto Of = ByName.find(Name);
-  if (Of == ByName.end())
+void ObjectWatch::handleEvent(const std::string &Name, bool IsOpened) {
+  auto It = ByName.find(Name);
+  if (It == ByName.end())
     return;
-  const uint64_t Job = Of->second;
+  const uint64_t Job = It->second;
   const Entry &E = Jobs.at(Job);
-  bool IsEnd = Name == E.Ends;
+  bool IsEnd = Name == E.LastFile;
   if (!E.IsStarted || IsOpened == IsEnd)
     return;
   if (IsOpened)
-    Begun(Job);
+    OnBegin(Job);
   else
-    Complete(Job); // if it is not complete, more events follow
+    OnComplete(Job); // if it is not complete, more events follow
 }
 
 void ObjectWatch::readEvents() {
@@ -67,9 +68,9 @@ void ObjectWatch::readEvents() {
       At += static_cast<ssize_t>(sizeof(inotify_event) + Ev->len);
       if (Ev->mask & IN_Q_OVERFLOW)
         NextScan = {};
-      auto Prefix = Watched.find(Ev->wd);
-      if (Ev->len != 0 && Prefix != Watched.end())
-        event(Prefix->second + Ev->name, Ev->mask & IN_OPEN);
+      auto Prefix = WatchPrefixes.find(Ev->wd);
+      if (Ev->len != 0 && Prefix != WatchPrefixes.end())
+        handleEvent(Prefix->second + Ev->name, Ev->mask & IN_OPEN);
     }
 }
 
@@ -80,16 +81,16 @@ void ObjectWatch::scan() {
   std::vector<uint64_t> Unchanged;
   for (auto &[Job, E] : Jobs) {
     struct stat Info;
-    if (!E.IsStarted ||
-        ::fstatat(Folder.fd(), E.Ends.c_str(), &Info, AT_SYMLINK_NOFOLLOW) != 0)
+    if (!E.IsStarted || ::fstatat(Folder.fd(), E.LastFile.c_str(), &Info,
+                                  AT_SYMLINK_NOFOLLOW) != 0)
       continue;
-    auto Seen = std::make_pair(uint64_t(Info.st_size),
-                               uint64_t(Info.st_mtim.tv_sec) * 1000000000 +
-                                   uint64_t(Info.st_mtim.tv_nsec));
-    if (std::exchange(E.Seen, Seen) == Seen && Seen != E.Refused)
+    auto Stamp = std::make_pair(uint64_t(Info.st_size),
+                                uint64_t(Info.st_mtim.tv_sec) * 1000000000 +
+                                    uint64_t(Info.st_mtim.tv_nsec));
+    if (std::exchange(E.Stamp, Stamp) == Stamp && Stamp != E.RefusedStamp)
       Unchanged.push_back(Job);
   }
   for (uint64_t Job : Unchanged)
-    if (!Complete(Job))
-      Jobs.at(Job).Refused = Jobs.at(Job).Seen;
+    if (!OnComplete(Job))
+      Jobs.at(Job).RefusedStamp = Jobs.at(Job).Stamp;
 }

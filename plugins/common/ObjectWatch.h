@@ -20,18 +20,19 @@ namespace dtlto {
 /// writes by other machines on a network file system. One thread.
 class ObjectWatch {
 public:
-  /// Calls \p Begun when a job has begun, and \p Complete when a job's last
-  /// file may be complete. \p Complete returns whether it was. Both may call
+  /// Calls \p OnBegin when a job has begun, and \p OnComplete when a job's last
+  /// file may be complete. \p OnComplete returns whether it was. Both may call
   /// remove().
-  ObjectWatch(const JobFolder &Folder, std::function<void(uint64_t)> Begun,
-              std::function<bool(uint64_t)> Complete);
+  ObjectWatch(const JobFolder &Folder, std::function<void(uint64_t)> OnBegin,
+              std::function<bool(uint64_t)> OnComplete);
 
   /// For poll(); -1 if the system has no inotify instance left.
   int fd() const { return Notify.get(); }
   /// Whether \p File begins or ends a job.
   bool has(const std::string &File) const { return ByName.count(File) != 0; }
   /// Watches the files of \p Job, whose folder exists.
-  void add(uint64_t Job, const std::string &Begins, const std::string &Ends);
+  void add(uint64_t Job, const std::string &FirstFile,
+           const std::string &LastFile);
   /// Starts watching \p Job, which a program has now. Ignores what happened to
   /// its files before; call readEvents() first to drop queued events.
   void start(uint64_t Job) { Jobs.at(Job).IsStarted = true; }
@@ -44,19 +45,20 @@ public:
 private:
   using Clock = std::chrono::steady_clock;
   struct Entry {
-    std::string Begins, Ends;
+    std::string FirstFile, LastFile;
     bool IsStarted = false;
     // Size and time of the last file: at the last scan, and when it was found
     // incomplete.
-    std::pair<uint64_t, uint64_t> Seen{}, Refused{};
+    std::pair<uint64_t, uint64_t> Stamp{}, RefusedStamp{};
   };
-  void event(const std::string &Name, bool IsOpened);
+  void handleEvent(const std::string &Name, bool IsOpened);
 
   const JobFolder &Folder;
-  const std::function<void(uint64_t)> Begun;
-  const std::function<bool(uint64_t)> Complete;
+  const std::function<void(uint64_t)> OnBegin;
+  const std::function<bool(uint64_t)> OnComplete;
   const Descriptor Notify;
-  std::map<int, std::string> Watched; // name prefixes, by inotify's number
+  std::map<int, std::string>
+      WatchPrefixes; // name prefixes, by inotify's number
   std::map<uint64_t, Entry> Jobs;
   std::map<std::string, uint64_t> ByName; // jobs, by both files
   Clock::time_point NextScan{};

@@ -26,14 +26,14 @@ using namespace std::chrono_literals;
 
 // How long to wait after SIGKILL. A process that waits for a file server may
 // never end.
-static constexpr std::chrono::seconds MaxDying{1};
+static constexpr std::chrono::seconds MaxKillTime{1};
 
 void Descriptor::reset(int New) {
-  int Why = errno;
+  int Errno = errno;
   if (Fd >= 0)
     ::close(Fd);
   Fd = New;
-  errno = Why;
+  errno = Errno;
 }
 
 int dtlto::openPipe(Descriptor &Reader, Descriptor &Writer) {
@@ -49,18 +49,18 @@ static int dontBlock(const Descriptor &D) {
   return ::fcntl(D.get(), F_SETFL, O_NONBLOCK) == 0 ? 0 : errno;
 }
 
-int dtlto::openStream(Descriptor &Ours, Descriptor &Theirs) {
+int dtlto::openStream(Descriptor &ParentEnd, Descriptor &ChildEnd) {
   int Ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, Ends) != 0)
     return errno;
-  Ours.reset(Ends[0]);
-  Theirs.reset(Ends[1]);
-  return dontBlock(Ours);
+  ParentEnd.reset(Ends[0]);
+  ChildEnd.reset(Ends[1]);
+  return dontBlock(ParentEnd);
 }
 
 int Output::open(Descriptor &Writer) {
-  int Why = openPipe(Reader, Writer);
-  return Why ? Why : dontBlock(Reader);
+  int Errno = openPipe(Reader, Writer);
+  return Errno ? Errno : dontBlock(Reader);
 }
 
 void Output::read(std::string &To, size_t Max) {
@@ -112,8 +112,8 @@ int Process::start(const Setup &S, Guard *G) {
     else
       posix_spawn_file_actions_addopen(&Actions, I, "/dev/null",
                                        I == 0 ? O_RDONLY : O_WRONLY, 0);
-  if (S.Kept >= 0)
-    posix_spawn_file_actions_adddup2(&Actions, S.Kept, 3);
+  if (S.InheritedFd >= 0)
+    posix_spawn_file_actions_adddup2(&Actions, S.InheritedFd, 3);
 
   posix_spawnattr_t Attributes;
   posix_spawnattr_init(&Attributes);
@@ -127,19 +127,19 @@ int Process::start(const Setup &S, Guard *G) {
   posix_spawnattr_setsigdefault(&Attributes, &Default);
   posix_spawnattr_setpgroup(&Attributes, 0);
   int Flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
-  if (S.Group == Setup::Own)
+  if (S.Group == Setup::NewGroup)
     Flags |= POSIX_SPAWN_SETPGROUP;
-  if (S.Group == Setup::Session)
+  if (S.Group == Setup::NewSession)
     Flags |= POSIX_SPAWN_SETSID;
   posix_spawnattr_setflags(&Attributes, static_cast<short>(Flags));
 
-  int Why = ::posix_spawnp(&Pid, Args[0], &Actions, &Attributes, Args.data(),
-                           Env.data());
+  int Errno = ::posix_spawnp(&Pid, Args[0], &Actions, &Attributes, Args.data(),
+                             Env.data());
   posix_spawnattr_destroy(&Attributes);
   posix_spawn_file_actions_destroy(&Actions);
-  if (Why) {
+  if (Errno) {
     Pid = -1;
-    return Why;
+    return Errno;
   }
   HasGroup = S.Group != Setup::Inherited;
   if (G)
@@ -149,19 +149,19 @@ int Process::start(const Setup &S, Guard *G) {
 }
 
 bool Process::hasEnded() {
-  if (Ended || Pid < 0)
+  if (HasEnded || Pid < 0)
     return true;
   siginfo_t Info = {};
   if (::waitid(P_PID, static_cast<id_t>(Pid), &Info,
                WEXITED | WNOHANG | WNOWAIT) != 0)
-    return Ended = Lost = errno == ECHILD;
+    return HasEnded = IsLost = errno == ECHILD;
   if (Info.si_pid == 0)
     return false;
   (Info.si_code == CLD_EXITED ? Status : Signal) = Info.si_status;
-  return Ended = true;
+  return HasEnded = true;
 }
 
-std::string Process::how() const {
+std::string Process::describeExit() const {
   return Signal   ? "was killed by signal " + std::to_string(Signal)
          : Status ? "ended with " + std::to_string(Status)
                   : "";
@@ -179,7 +179,7 @@ Process::~Process() {
     kill(SIGKILL);
   if (TheGuard)
     TheGuard->unwatch(Pid);
-  const auto End = std::chrono::steady_clock::now() + MaxDying;
+  const auto End = std::chrono::steady_clock::now() + MaxKillTime;
   while (::waitpid(Pid, nullptr, WNOHANG) == 0 &&
          std::chrono::steady_clock::now() < End)
     std::this_thread::sleep_for(1ms);

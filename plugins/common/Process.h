@@ -47,7 +47,7 @@ private:
 int openPipe(Descriptor &Reader, Descriptor &Writer);
 /// Opens a stream for both directions. Our end doesn't block. It is a socket,
 /// so that MSG_NOSIGNAL prevents SIGPIPE if the process has ended.
-int openStream(Descriptor &Ours, Descriptor &Theirs);
+int openStream(Descriptor &ParentEnd, Descriptor &ChildEnd);
 
 /// The output of a process, through a pipe.
 class Output {
@@ -74,8 +74,8 @@ public:
     std::vector<std::string> Env;
     int In = -1, Out = -1, Err = -1; // -1: /dev/null
     int Folder = -1;                 // working folder; -1: ours
-    int Kept = -1;                   // becomes the process's descriptor 3
-    enum { Inherited, Own, Session } Group = Inherited;
+    int InheritedFd = -1;            // becomes the process's descriptor 3
+    enum { Inherited, NewGroup, NewSession } Group = Inherited;
   };
 
   Process() = default;
@@ -97,9 +97,9 @@ public:
   // or another part of the linker reaped the process.
   int status() const { return Status; }
   int signal() const { return Signal; }
-  bool isLost() const { return Lost; }
+  bool isLost() const { return IsLost; }
   /// "ended with 1", "was killed by signal 9"; empty if it succeeded.
-  std::string how() const;
+  std::string describeExit() const;
 
   /// Sends \p Signal to the process's own group, or to the process alone if it
   /// has none.
@@ -109,7 +109,7 @@ private:
   pid_t Pid = -1;
   bool HasGroup = false;
   Guard *TheGuard = nullptr;
-  bool Ended = false, Lost = false;
+  bool HasEnded = false, IsLost = false;
   int Status = 0, Signal = 0;
 };
 

@@ -28,9 +28,10 @@ static constexpr size_t MaxLine = 4096;
 // SIGTERM.
 static constexpr std::chrono::milliseconds EndPatience = 2s, KillPatience = 1s;
 // A pause this long ends a message of several lines.
-static constexpr auto WordsPause = 500ms;
+static constexpr auto MessagePause = 500ms;
 // Limits for the output of one run.
-static constexpr size_t MaxNotes = 100, MaxWords = 300, MaxErrorWords = 8192;
+static constexpr size_t MaxErrorLines = 100, MaxExcerpt = 300,
+                        MaxErrorOutput = 8192;
 
 static bool canRun(const std::string &Path) {
   struct stat Info;
@@ -39,11 +40,11 @@ static bool canRun(const std::string &Path) {
 }
 
 std::string dtlto::absolutePath(const std::string &Path) {
-  char Here[PATH_MAX];
+  char WorkingDir[PATH_MAX];
   if (Path.find('/') == std::string::npos || Path[0] == '/' ||
-      !::getcwd(Here, sizeof(Here)))
+      !::getcwd(WorkingDir, sizeof(WorkingDir)))
     return Path;
-  return std::string(Here) + "/" + Path;
+  return std::string(WorkingDir) + "/" + Path;
 }
 
 std::string dtlto::findProgram(const std::string &Name) {
@@ -75,21 +76,21 @@ Program::Program(JobFolder &Folder, const std::vector<std::string> &Args,
   S.Args.insert(S.Args.end(), Args.begin(), Args.end());
   S.Env = Env;
   S.Folder = Folder.fd();
-  S.Group = Process::Setup::Own;
-  Descriptor In, TheirIn, TheirOut, TheirErr;
-  int Why = openStream(In, TheirIn);
-  if (!Why)
-    Why = Out.open(TheirOut);
-  if (!Why)
-    Why = Err.open(TheirErr);
-  S.In = TheirIn.get();
-  S.Out = TheirOut.get();
-  S.Err = TheirErr.get();
-  if (!Why)
-    Why = P.start(S, &Folder.guard());
-  if (Why)
+  S.Group = Process::Setup::NewGroup;
+  Descriptor In, ChildIn, ChildOut, ChildErr;
+  int Errno = openStream(In, ChildIn);
+  if (!Errno)
+    Errno = Out.open(ChildOut);
+  if (!Errno)
+    Errno = Err.open(ChildErr);
+  S.In = ChildIn.get();
+  S.Out = ChildOut.get();
+  S.Err = ChildErr.get();
+  if (!Errno)
+    Errno = Child.start(S, &Folder.guard());
+  if (Errno)
     throw Error(DTLTO_ERROR_INFRASTRUCTURE,
-                "cannot start " + quote(Args[0]) + ": " + std::strerror(Why));
+                "cannot start " + quote(Args[0]) + ": " + std::strerror(Errno));
   (void)::send(In.get(), "go\n", 3, MSG_NOSIGNAL);
 }
 
@@ -107,7 +108,7 @@ void Program::listen(const std::function<void(std::string, bool)> &Line) {
         Line(Rest[I], I == 1);
       Rest[I].clear();
     }
-    if ((!From.isOpen() || Ended) && !Rest[I].empty()) {
+    if ((!From.isOpen() || HasEnded) && !Rest[I].empty()) {
       Line(Rest[I], I == 1);
       Rest[I].clear();
     }
@@ -115,21 +116,21 @@ void Program::listen(const std::function<void(std::string, bool)> &Line) {
 }
 
 bool Program::hasEnded() {
-  if (Ended || !P.hasEnded())
-    return Ended;
-  if (!P.how().empty())
-    P.kill(SIGKILL); // kill its children
-  return Ended = true;
+  if (HasEnded || !Child.hasEnded())
+    return HasEnded;
+  if (!Child.describeExit().empty())
+    Child.kill(SIGKILL); // kill its children
+  return HasEnded = true;
 }
 
-std::string Program::how() const {
-  return P.isLost() ? "ended with an unknown status" : P.how();
+std::string Program::describeExit() const {
+  return Child.isLost() ? "ended with an unknown status" : Child.describeExit();
 }
 
 void Program::end() {
-  if (!Ended)
-    P.kill(Asked ? SIGKILL : SIGTERM);
-  Asked = true;
+  if (!HasEnded)
+    Child.kill(WasSignaled ? SIGKILL : SIGTERM);
+  WasSignaled = true;
 }
 
 //===----------------------------------------------------------------------===//
@@ -141,7 +142,7 @@ ProgramRuns::start(JobFolder &Folder, const std::vector<std::string> &Args,
                    const std::vector<std::string> &Env,
                    std::set<std::string> Outputs) {
   auto R = std::make_shared<ProgramRun>(Folder, Args, Env);
-  R->NumLeft = Outputs.size();
+  R->NumPending = Outputs.size();
   R->Outputs = std::move(Outputs);
   Runs.push_back(R);
   return R;
@@ -151,69 +152,70 @@ void ProgramRuns::wait(std::vector<pollfd> Fds) const {
   // poll() does not report the end of a program that has closed its output.
   bool IsQuiet = true;
   for (const auto &R : Runs) {
-    Fds.push_back({R->P.out(), POLLIN, 0});
-    Fds.push_back({R->P.err(), POLLIN, 0});
-    IsQuiet &= R->P.out() >= 0 || R->P.err() >= 0;
+    Fds.push_back({R->Child.out(), POLLIN, 0});
+    Fds.push_back({R->Child.err(), POLLIN, 0});
+    IsQuiet &= R->Child.out() >= 0 || R->Child.err() >= 0;
   }
   ::poll(Fds.data(), Fds.size(), IsQuiet ? 100 : 5);
 }
 
 bool ProgramRuns::listen(ProgramRun &R) {
-  bool SaidAny = false;
-  R.P.listen([&](std::string Line, bool IsError) {
-    SaidAny = true;
+  bool HasOutput = false;
+  R.Child.listen([&](std::string Line, bool IsError) {
+    HasOutput = true;
     // The linker adds the plugin's name.
     if (Line.compare(0, Prefix.size(), Prefix) == 0)
       Line.erase(0, Prefix.size());
     IsError &= !IsNoise(Line);
-    if (IsError && R.NumNotes++ < MaxNotes)
-      R.NewWords += Line + "\n";
+    if (IsError && R.NumErrorLines++ < MaxErrorLines)
+      R.UnloggedErrors += Line + "\n";
     else
       TheLog(DTLTO_LOG_DEBUG, Line);
     if (IsError || R.LastError.empty())
-      (IsError ? R.LastError : R.LastLine) = Line.substr(0, MaxWords);
-    if (IsError && R.ErrorWords.size() + Line.size() < MaxErrorWords)
-      R.ErrorWords += Line + "\n";
+      (IsError ? R.LastError : R.LastLine) = Line.substr(0, MaxExcerpt);
+    if (IsError && R.ErrorOutput.size() + Line.size() < MaxErrorOutput)
+      R.ErrorOutput += Line + "\n";
   });
-  if (SaidAny)
-    R.LastWords = ProgramRun::Clock::now();
-  else if (ProgramRun::Clock::now() - R.LastWords >= WordsPause)
-    logNewWords(R);
-  return SaidAny;
+  if (HasOutput)
+    R.LastOutput = ProgramRun::Clock::now();
+  else if (ProgramRun::Clock::now() - R.LastOutput >= MessagePause)
+    logNewErrors(R);
+  return HasOutput;
 }
 
 /// Logs the collected lines. The lines of a compiler's message may arrive one
 /// by one, and are logged together when the program pauses.
-void ProgramRuns::logNewWords(ProgramRun &R) {
-  if (!R.NewWords.empty())
-    TheLog(DTLTO_LOG_COMPILER, std::exchange(R.NewWords, ""));
+void ProgramRuns::logNewErrors(ProgramRun &R) {
+  if (!R.UnloggedErrors.empty())
+    TheLog(DTLTO_LOG_COMPILER, std::exchange(R.UnloggedErrors, ""));
 }
 
 ProgramRuns::List ProgramRuns::takeEnded() {
-  List Taken;
+  List EndedRuns;
   for (auto It = Runs.begin(); It != Runs.end();)
-    if ((*It)->P.hasEnded()) {
-      Taken.push_back(*It);
+    if ((*It)->Child.hasEnded()) {
+      EndedRuns.push_back(*It);
       It = Runs.erase(It);
     } else {
       ++It;
     }
-  for (const auto &R : Taken) {
+  for (const auto &R : EndedRuns) {
     listen(*R);
-    logNewWords(*R);
+    logNewErrors(*R);
   }
-  return Taken;
+  return EndedRuns;
 }
 
 void ProgramRuns::endIdle() {
   for (const auto &R : Runs) {
-    auto Patience = R->IsAsked        ? KillPatience
+    auto Patience = R->WasAskedToEnd  ? KillPatience
                     : R->HasCancelled ? 0ms
                                       : EndPatience;
-    if (R->NumLeft != 0 || ProgramRun::Clock::now() - R->LastResult < Patience)
+    if (R->NumPending != 0 ||
+        ProgramRun::Clock::now() - R->LastResult < Patience)
       continue;
-    R->P.end();
-    R->IsAsked = true;
+    R->Child.end();
+    R->WasAskedToEnd = true;
     R->LastResult = ProgramRun::Clock::now();
   }
 }
@@ -227,7 +229,7 @@ void ProgramRuns::endAll() {
     bool All = true;
     for (const auto &R : Runs) {
       listen(*R);
-      All &= R->P.hasEnded();
+      All &= R->Child.hasEnded();
     }
     return All;
   };
@@ -237,10 +239,10 @@ void ProgramRuns::endAll() {
     if (HaveEnded())
       break;
     for (const auto &R : Runs)
-      R->P.end();
+      R->Child.end();
     Deadline = ProgramRun::Clock::now() + KillPatience;
   }
   for (const auto &R : Runs)
-    logNewWords(*R);
+    logNewErrors(*R);
   Runs.clear(); // kills the rest
 }

@@ -44,19 +44,19 @@ public:
   /// Reads available output. Calls \p Line(line, whether from standard error).
   void listen(const std::function<void(std::string, bool)> &Line);
 
-  /// Whether the program has ended. Then how() is "ended with 1", for example,
-  /// or empty if it succeeded.
+  /// Whether the program has ended. Then describeExit() is "ended with 1", for
+  /// example, or empty if it succeeded.
   bool hasEnded();
-  std::string how() const;
+  std::string describeExit() const;
 
   /// Sends SIGTERM, or on the second call SIGKILL, to the whole group.
   void end();
 
 private:
-  Process P;
+  Process Child;
   Output Out, Err;
   std::string Rest[2]; // incomplete lines
-  bool Ended = false, Asked = false;
+  bool HasEnded = false, WasSignaled = false;
 };
 
 /// A program that runs a batch of jobs, and its output.
@@ -65,24 +65,24 @@ struct ProgramRun {
 
   ProgramRun(JobFolder &Folder, const std::vector<std::string> &Args,
              const std::vector<std::string> &Env)
-      : P(Folder, Args, Env) {}
+      : Child(Folder, Args, Env) {}
   /// Records that one of its jobs has a result.
   void jobEnded(bool WasCancelled) {
-    --NumLeft;
+    --NumPending;
     LastResult = Clock::now();
     HasCancelled |= WasCancelled;
   }
 
-  Program P;
+  Program Child;
   std::set<std::string> Outputs; // the files that it may write
-  size_t NumLeft = 0;            // jobs without a result
+  size_t NumPending = 0;         // jobs without a result
   std::string LastLine, LastError;
-  std::string ErrorWords; // all error lines
-  std::string NewWords;   // those that haven't been logged
-  size_t NumNotes = 0;
-  bool HasCancelled = false; // it has cancelled jobs
-  bool IsAsked = false;      // it was asked to end
-  Clock::time_point LastSign{}, LastResult{Clock::now()}, LastWords{};
+  std::string ErrorOutput;    // all error lines
+  std::string UnloggedErrors; // those that haven't been logged
+  size_t NumErrorLines = 0;
+  bool HasCancelled = false;  // it has cancelled jobs
+  bool WasAskedToEnd = false; // it was asked to end
+  Clock::time_point LastProgress{}, LastResult{Clock::now()}, LastOutput{};
 };
 
 /// All programs of a session. One thread.
@@ -119,7 +119,7 @@ public:
   void endAll();
 
 private:
-  void logNewWords(ProgramRun &R);
+  void logNewErrors(ProgramRun &R);
 
   const std::string Prefix;
   const Log TheLog;

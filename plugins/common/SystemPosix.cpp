@@ -46,11 +46,11 @@ bool os::beginConnect(int Socket, const sockaddr *To, socklen_t Size) {
 }
 
 int os::connectError(int Socket) {
-  int Why = 0;
-  socklen_t Size = sizeof(Why);
-  if (::getsockopt(Socket, SOL_SOCKET, SO_ERROR, &Why, &Size) != 0)
+  int Error = 0;
+  socklen_t Size = sizeof(Error);
+  if (::getsockopt(Socket, SOL_SOCKET, SO_ERROR, &Error, &Size) != 0)
     return errno;
-  return Why;
+  return Error;
 }
 
 void os::closeSocket(int Socket) { ::close(Socket); }
@@ -109,15 +109,15 @@ static void set(int Socket, int Level, int Name, int64_t Value) {
 }
 
 void dtlto::watchMachine(int Socket) {
-  const milliseconds Gone = TheNetworkLimits.Gone;
+  const milliseconds AckTimeout = TheNetworkLimits.AckTimeout;
   // Send the first probe after a third of the time, and then three more. The
   // limit for acknowledgements applies to probes as well.
-  int64_t Seconds = duration_cast<seconds>(Gone).count();
+  int64_t Seconds = duration_cast<seconds>(AckTimeout).count();
   set(Socket, SOL_SOCKET, SO_KEEPALIVE, 1);
   set(Socket, IPPROTO_TCP, TCP_KEEPIDLE, Seconds / 3);
   set(Socket, IPPROTO_TCP, TCP_KEEPINTVL, Seconds / 6);
   set(Socket, IPPROTO_TCP, TCP_KEEPCNT, 4);
-  set(Socket, IPPROTO_TCP, TCP_USER_TIMEOUT, Gone.count());
+  set(Socket, IPPROTO_TCP, TCP_USER_TIMEOUT, AckTimeout.count());
 }
 
 /// Returns zeros if \p Socket isn't TCP.
@@ -129,22 +129,22 @@ static tcp_info infoOf(int Socket) {
 }
 
 void dtlto::allowStall(int Socket, steady_clock::duration Stalled) {
-  const milliseconds Gone = TheNetworkLimits.Gone;
-  milliseconds Limit = Gone;
+  const milliseconds AckTimeout = TheNetworkLimits.AckTimeout;
+  milliseconds Limit = AckTimeout;
   int Unsent = 0; // including bytes sent but not acknowledged
   // The system probes again before its limit has passed. So the last answer is
-  // younger than Gone as long as the machine is reachable.
+  // younger than AckTimeout as long as the machine is reachable.
   if (::ioctl(Socket, SIOCOUTQ, &Unsent) == 0 && Unsent > 0 &&
-      milliseconds(infoOf(Socket).tcpi_last_ack_recv) < Gone)
-    Limit =
-        std::max(Limit, duration_cast<milliseconds>(Stalled) + Gone * 2 / 3);
+      milliseconds(infoOf(Socket).tcpi_last_ack_recv) < AckTimeout)
+    Limit = std::max(Limit,
+                     duration_cast<milliseconds>(Stalled) + AckTimeout * 2 / 3);
   set(Socket, IPPROTO_TCP, TCP_USER_TIMEOUT, Limit.count());
 }
 
-bool dtlto::machineIsSilent(int Socket) {
+bool dtlto::isMachineSilent(int Socket) {
   // The system's timers are a little coarse.
   return milliseconds(infoOf(Socket).tcpi_last_ack_recv) >=
-         TheNetworkLimits.Gone * 3 / 4;
+         TheNetworkLimits.AckTimeout * 3 / 4;
 }
 
 WireBytes dtlto::wireBytes(int Socket) {
@@ -220,8 +220,8 @@ void os::putFile(const std::string &Path, const void *Data, size_t Size) {
                   0666);
   if (Fd == -1)
     return;
-  struct stat Is;
-  if (fstat(Fd, &Is) == 0 && S_ISREG(Is.st_mode)) {
+  struct stat Info;
+  if (fstat(Fd, &Info) == 0 && S_ISREG(Info.st_mode)) {
     [[maybe_unused]] ssize_t Written = ::write(Fd, Data, Size);
   }
   ::close(Fd);
@@ -232,8 +232,8 @@ void os::makeFolder(const std::string &Path) { ::mkdir(Path.c_str(), 0777); }
 void os::removeFile(const std::string &Path) { ::unlink(Path.c_str()); }
 
 /// Whether a server manages the locks of a file system.
-static bool isRemote(const struct statfs &Of) {
-  switch (static_cast<uint32_t>(Of.f_type)) {
+static bool isRemote(const struct statfs &FileSystem) {
+  switch (static_cast<uint32_t>(FileSystem.f_type)) {
   case NFS_SUPER_MAGIC:
   case SMB_SUPER_MAGIC:
   case SMB2_SUPER_MAGIC:
@@ -257,10 +257,10 @@ int os::openLocks(const std::string &Path) {
       O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
   if (Fd == -1)
     return -1;
-  struct stat Is;
-  struct statfs On;
-  if (fstat(Fd, &Is) == 0 && S_ISREG(Is.st_mode) && fstatfs(Fd, &On) == 0 &&
-      !isRemote(On))
+  struct stat Info;
+  struct statfs FileSystem;
+  if (fstat(Fd, &Info) == 0 && S_ISREG(Info.st_mode) &&
+      fstatfs(Fd, &FileSystem) == 0 && !isRemote(FileSystem))
     return Fd;
   ::close(Fd);
   errno = ENOLCK;
@@ -273,14 +273,14 @@ void os::closeLocks(int Fd) { ::close(Fd); }
 /// have two sessions.
 static bool lock(int Fd, int Command, short Type, uint64_t At,
                  struct flock *Answer = nullptr) {
-  struct flock L = {};
-  L.l_type = Type;
-  L.l_whence = SEEK_SET;
-  L.l_start = static_cast<off_t>(At);
-  L.l_len = 1;
-  bool Ok = ::fcntl(Fd, Command, &L) == 0;
+  struct flock LockRequest = {};
+  LockRequest.l_type = Type;
+  LockRequest.l_whence = SEEK_SET;
+  LockRequest.l_start = static_cast<off_t>(At);
+  LockRequest.l_len = 1;
+  bool Ok = ::fcntl(Fd, Command, &LockRequest) == 0;
   if (Answer)
-    *Answer = L;
+    *Answer = LockRequest;
   return Ok;
 }
 
@@ -312,9 +312,9 @@ void *os::reserve(size_t Size) {
 }
 
 void os::shrink(void *Pages, size_t Old, size_t New) {
-  size_t Keep = roundToPages(New), Have = roundToPages(Old);
-  if (Keep != Have)
-    ::munmap(static_cast<char *>(Pages) + Keep, Have - Keep);
+  size_t NewSize = roundToPages(New), OldSize = roundToPages(Old);
+  if (NewSize != OldSize)
+    ::munmap(static_cast<char *>(Pages) + NewSize, OldSize - NewSize);
 }
 
 bool os::load(double &Load) { return ::getloadavg(&Load, 1) == 1; }

@@ -107,17 +107,17 @@ static bool fail() {
   return false;
 }
 
-static int openOf(int Family, int Type) {
+static int openNonBlocking(int Family, int Type) {
   // Not while the library is loaded: WSAStartup() might then wait forever.
-  static const int Started = [] {
+  static const int StartupStatus = [] {
     WSADATA Data;
     return ::WSAStartup(MAKEWORD(2, 2), &Data);
   }();
-  (void)Started;
+  (void)StartupStatus;
   SOCKET S = ::WSASocketW(Family, Type, 0, nullptr, 0,
                           WSA_FLAG_OVERLAPPED | WSA_FLAG_NO_HANDLE_INHERIT);
-  u_long DontWait = 1;
-  if (S != INVALID_SOCKET && ::ioctlsocket(S, FIONBIO, &DontWait) == 0)
+  u_long NonBlocking = 1;
+  if (S != INVALID_SOCKET && ::ioctlsocket(S, FIONBIO, &NonBlocking) == 0)
     return int(S);
   fail();
   if (S != INVALID_SOCKET)
@@ -125,7 +125,7 @@ static int openOf(int Family, int Type) {
   return -1;
 }
 
-int os::openSocket(int Family) { return openOf(Family, SOCK_STREAM); }
+int os::openSocket(int Family) { return openNonBlocking(Family, SOCK_STREAM); }
 
 bool os::beginConnect(int Socket, const sockaddr *To, socklen_t Size) {
   return ::connect(SOCKET(Socket), To, Size) == 0 ||
@@ -133,12 +133,12 @@ bool os::beginConnect(int Socket, const sockaddr *To, socklen_t Size) {
 }
 
 int os::connectError(int Socket) {
-  int Why = 0;
-  socklen_t Size = sizeof(Why);
+  int Error = 0;
+  socklen_t Size = sizeof(Error);
   if (::getsockopt(SOCKET(Socket), SOL_SOCKET, SO_ERROR,
-                   reinterpret_cast<char *>(&Why), &Size) != 0)
-    Why = ::WSAGetLastError();
-  return Why ? errnoOf(Why) : 0;
+                   reinterpret_cast<char *>(&Error), &Size) != 0)
+    Error = ::WSAGetLastError();
+  return Error ? errnoOf(Error) : 0;
 }
 
 void os::closeSocket(int Socket) { ::closesocket(SOCKET(Socket)); }
@@ -149,11 +149,11 @@ int64_t os::send(int Socket, const Part *Parts, size_t Count) {
   for (size_t I = 0; I != Count; ++I)
     Buffers[I] = {ULONG(std::min<size_t>(Parts[I].Size, ULONG_MAX)),
                   static_cast<char *>(const_cast<void *>(Parts[I].Data))};
-  DWORD Sent = 0;
-  if (::WSASend(SOCKET(Socket), Buffers, DWORD(Count), &Sent, 0, nullptr,
+  DWORD NumSent = 0;
+  if (::WSASend(SOCKET(Socket), Buffers, DWORD(Count), &NumSent, 0, nullptr,
                 nullptr) != 0)
     return fail() - 1;
-  return Sent;
+  return NumSent;
 }
 
 int64_t os::receive(int Socket, void *To, size_t Size) {
@@ -168,14 +168,14 @@ int os::poll(pollfd *Sockets, size_t Count, int TimeoutMs) {
 
 /// Opens a datagram socket that is connected to itself.
 int os::openSignal() {
-  int Socket = openOf(AF_INET, SOCK_DGRAM);
+  int Socket = openNonBlocking(AF_INET, SOCK_DGRAM);
   if (Socket == -1)
     return -1;
-  sockaddr_in Here = {};
-  Here.sin_family = AF_INET;
-  Here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  auto *Address = reinterpret_cast<sockaddr *>(&Here);
-  socklen_t Size = sizeof(Here);
+  sockaddr_in Loopback = {};
+  Loopback.sin_family = AF_INET;
+  Loopback.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  auto *Address = reinterpret_cast<sockaddr *>(&Loopback);
+  socklen_t Size = sizeof(Loopback);
   if (::bind(SOCKET(Socket), Address, Size) == 0 &&
       ::getsockname(SOCKET(Socket), Address, &Size) == 0 &&
       ::connect(SOCKET(Socket), Address, Size) == 0)
@@ -206,7 +206,8 @@ void dtlto::watchMachine(int Socket) {
   };
   // Options of Windows 10, which mingw-w64 may lack.
   constexpr int KeepIdle = 3, KeepCount = 16, KeepInterval = 17;
-  int Seconds = int(duration_cast<seconds>(TheNetworkLimits.Gone).count());
+  int Seconds =
+      int(duration_cast<seconds>(TheNetworkLimits.AckTimeout).count());
   Set(SOL_SOCKET, SO_KEEPALIVE, 1);
   Set(IPPROTO_TCP, KeepIdle, std::max(Seconds / 3, 1));
   Set(IPPROTO_TCP, KeepInterval, std::max(Seconds / 6, 1));
@@ -215,7 +216,7 @@ void dtlto::watchMachine(int Socket) {
 
 void dtlto::allowStall(int, steady_clock::duration) {}
 
-bool dtlto::machineIsSilent(int) { return true; } // unknown
+bool dtlto::isMachineSilent(int) { return true; } // unknown
 
 WireBytes dtlto::wireBytes(int) { return {}; }
 
@@ -232,9 +233,9 @@ const char *os::environment(const char *Name) {
   static std::mutex Mutex;
   static std::map<std::string, std::string> Values; // never erased
   std::lock_guard<std::mutex> Lock(Mutex);
-  std::string &Kept = Values[Name];
-  Kept = narrow(Value);
-  return Kept.c_str();
+  std::string &Cached = Values[Name];
+  Cached = narrow(Value);
+  return Cached.c_str();
 }
 
 int os::readFile(const std::string &Path, size_t MaxSize, std::string &Text) {
@@ -306,11 +307,12 @@ void *os::reserve(size_t Size) {
 
 void os::shrink(void *Pages, size_t Old, size_t New) {
   constexpr size_t PageSize = 4096;
-  size_t Keep = (New + PageSize - 1) / PageSize * PageSize;
+  size_t NewSize = (New + PageSize - 1) / PageSize * PageSize;
   if (New == 0)
     ::VirtualFree(Pages, 0, MEM_RELEASE);
-  else if (Keep < Old)
-    ::VirtualFree(static_cast<char *>(Pages) + Keep, Old - Keep, MEM_DECOMMIT);
+  else if (NewSize < Old)
+    ::VirtualFree(static_cast<char *>(Pages) + NewSize, Old - NewSize,
+                  MEM_DECOMMIT);
 }
 
 bool os::load(double &) { return false; }

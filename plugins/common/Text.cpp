@@ -86,33 +86,34 @@ std::string_view findLine(std::string_view Text, std::string_view Part) {
   return Text.substr(Begin, Text.find('\n', At) - Begin);
 }
 
-std::string_view unreadInput(std::string_view Said) {
-  std::string_view Line = findLine(Said, "Error loading ");
-  if (Line.empty() && importError(Said).empty())
-    Line = findLine(Said, "Error running ThinLTO backend");
+std::string_view inputError(std::string_view Stderr) {
+  std::string_view Line = findLine(Stderr, "Error loading ");
+  if (Line.empty() && importError(Stderr).empty())
+    Line = findLine(Stderr, "Error running ThinLTO backend");
   return Line;
 }
 
-std::string_view importError(std::string_view Said) {
-  return findLine(Said, "Error running ThinLTO backend: Function Import: ");
+std::string_view importError(std::string_view Stderr) {
+  return findLine(Stderr, "Error running ThinLTO backend: Function Import: ");
 }
 
 std::string_view nearest(std::string_view Word,
-                         const std::vector<std::string_view> &Known) {
+                         const std::vector<std::string_view> &Candidates) {
   // Prefer names that contain the word to similar ones.
   if (Word.size() >= 3)
-    for (std::string_view K : Known)
+    for (std::string_view K : Candidates)
       if (K.find(Word) != K.npos)
         return K;
   std::string_view Best;
   size_t BestDistance = SIZE_MAX;
-  for (std::string_view K : Known) {
+  for (std::string_view K : Candidates) {
     // Accept up to a third of wrong characters.
-    size_t Most = std::max<size_t>(1, K.size() / 3);
-    if (Word.size() > K.size() + Most || K.size() > Word.size() + Most)
+    size_t MaxDistance = std::max<size_t>(1, K.size() / 3);
+    if (Word.size() > K.size() + MaxDistance ||
+        K.size() > Word.size() + MaxDistance)
       continue;
     size_t D = distance(Word, K);
-    if (D <= Most && D < BestDistance) {
+    if (D <= MaxDistance && D < BestDistance) {
       Best = K;
       BestDistance = D;
     }

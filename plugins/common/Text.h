@@ -34,18 +34,18 @@ bool parseNumber(std::string_view Text, uint32_t Min, uint32_t Max,
 /// Returns the first line of \p Text that contains \p Part, or nothing.
 std::string_view findLine(std::string_view Text, std::string_view Part);
 
-/// Returns the line of \p Said, the standard error of a clang, that reports an
-/// unreadable index or module, or nothing. clang exits with 0 in this case.
-std::string_view unreadInput(std::string_view Said);
+/// Returns the line of \p Stderr, the standard error of a clang, that reports
+/// an unreadable index or module, or nothing. clang exits with 0 in this case.
+std::string_view inputError(std::string_view Stderr);
 
-/// Returns the line of \p Said that reports a failed import, which is an error
-/// in the program, or nothing. clang exits with 0 and an empty object in this
-/// case, and the linker reports \p Said as an error.
-std::string_view importError(std::string_view Said);
+/// Returns the line of \p Stderr that reports a failed import, which is an
+/// error in the program, or nothing. clang exits with 0 and an empty object in
+/// this case, and the linker reports \p Stderr as an error.
+std::string_view importError(std::string_view Stderr);
 
-/// Returns the entry of \p Known that \p Word misspells, or nothing.
+/// Returns the entry of \p Candidates that \p Word misspells, or nothing.
 std::string_view nearest(std::string_view Word,
-                         const std::vector<std::string_view> &Known);
+                         const std::vector<std::string_view> &Candidates);
 
 } // namespace dtlto
 

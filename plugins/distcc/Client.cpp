@@ -21,58 +21,61 @@ static constexpr uint64_t MaxPacked = uint64_t(256) << 20;
 // LZO runs at hundreds of megabytes a second: two threads fill any network.
 static constexpr unsigned NumHelpers = 2;
 
-static unsigned localSlots(const Settings &S) {
+static unsigned localSlots(const Settings &TheSettings) {
   unsigned N = 0;
-  for (const HostSpec &H : S.Hosts)
+  for (const HostSpec &H : TheSettings.Hosts)
     if (H.Kind == HostKind::Local)
       N += H.Limit ? H.Limit : 2;
   return N;
 }
 
-Client::Opened Client::openSettings(const dtlto_host &Host,
-                                    const dtlto_session_params &Params) {
-  Opened O{{}, std::make_unique<MessageLog>(Host, "distcc", "DISTCC_LOG")};
-  Settings &S = O.S;
-  MessageLog &L = *O.TheLog;
+Client::Setup Client::openSettings(const dtlto_host &Host,
+                                   const dtlto_session_params &Params) {
+  Setup O{{}, std::make_unique<MessageLog>(Host, "distcc", "DISTCC_LOG")};
+  Settings &TheSettings = O.TheSettings;
+  MessageLog &SessionLog = *O.TheLog;
   std::string Error;
-  SettingsStatus Status = readSettings(Params, os::environment, S, Error);
-  if (Status == SettingsStatus::Wrong)
-    L.fail(DTLTO_ERROR_CALLER, Error);
+  SettingsStatus Status =
+      readSettings(Params, os::environment, TheSettings, Error);
+  if (Status == SettingsStatus::Invalid)
+    SessionLog.fail(DTLTO_ERROR_CALLER, Error);
   std::string LogError;
-  if (!L.open(S.LogFile, S.Verbose, LogError))
-    L.warning(LogError);
-  for (const std::string &Note : S.Notes)
-    L.note(Note);
-  for (const std::string &Remark : S.Remarks)
-    L.debug(Remark);
+  if (!SessionLog.open(TheSettings.LogFile, TheSettings.Verbose, LogError))
+    SessionLog.warning(LogError);
+  for (const std::string &Note : TheSettings.Notes)
+    SessionLog.note(Note);
+  for (const std::string &Remark : TheSettings.Remarks)
+    SessionLog.debug(Remark);
   if (Status == SettingsStatus::NoHosts)
-    L.fail(DTLTO_ERROR_INFRASTRUCTURE, Error);
+    SessionLog.fail(DTLTO_ERROR_INFRASTRUCTURE, Error);
 
-  if (isWorker(S.Compiler))
+  if (isWorker(TheSettings.Compiler))
     sdk::require<dtlto_bundle>(Host, DTLTO_EXT_BUNDLE);
   return O;
 }
 
 void Client::configure(const dtlto_session_params &Params,
                        dtlto_session_config &Config) {
-  Settings S;
+  Settings TheSettings;
   std::string Error;
-  readSettings(Params, os::environment, S, Error);
-  Config.needs = isWorker(S.Compiler)
+  readSettings(Params, os::environment, TheSettings, Error);
+  Config.needs = isWorker(TheSettings.Compiler)
                      ? DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS | DTLTO_JOB_CONFIG
                      : DTLTO_JOB_INPUTS | DTLTO_JOB_ARGS;
-  if (!S.Fallback)
+  if (!TheSettings.Fallback)
     Config.no_fallback = "DISTCC_FALLBACK is 0";
 }
 
 Client::Client(const dtlto_host &Host, const dtlto_session_params &Params,
-               Opened O)
-    : Session(Host), S(std::move(O.S)), TheLog(std::move(O.TheLog)),
-      TheFarm(S, Params.llvm_version, Params.linker ? Params.linker : "",
+               Setup O)
+    : Session(Host), TheSettings(std::move(O.TheSettings)),
+      TheLog(std::move(O.TheLog)),
+      TheFarm(TheSettings, Params.llvm_version,
+              Params.linker ? Params.linker : "",
               extension<dtlto_local_codegen>(DTLTO_EXT_LOCAL_CODEGEN), *TheLog,
               Box, Children),
-      Results(Params), Monitor(S.StateDir), Packs(MaxPacked),
-      Helpers(NumHelpers), Here(localSlots(S)) {}
+      Results(Params), Monitor(TheSettings.StateDir), Packs(MaxPacked),
+      Helpers(NumHelpers), LocalPool(localSlots(TheSettings)) {}
 
 void Client::begin() {
   if (Box->fd() < 0)
@@ -96,13 +99,14 @@ void Client::cancel(sdk::Job &J) {
     if (It == Jobs.end())
       return;
     Job &J = It->second;
-    if (J.At == Job::Remote && Clock::now() - J.Began >= S.patience())
-      TheFarm.recordUnanswered(*J.On, J.Began);
+    if (J.State == Job::Remote &&
+        Clock::now() - J.BeginTime >= TheSettings.patience())
+      TheFarm.recordUnanswered(*J.Target, J.BeginTime);
     // A job that a helper has ends when the helper is done.
-    if (J.At == Job::Queued || J.At == Job::Remote)
+    if (J.State == Job::Queued || J.State == Job::Remote)
       finish(J, DTLTO_CANCELLED, "");
     else
-      J.Cancelled = true;
+      J.WasCancelled = true;
   });
 }
 
@@ -112,7 +116,7 @@ void Client::refuted(uint64_t, const std::string &Worker, int32_t Status) {
 
 void Client::load(dtlto_load &Load) {
   std::lock_guard<std::mutex> Lock(Mutex);
-  Load = Now;
+  Load = CurrentLoad;
 }
 
 std::vector<dtlto::sdk::Worker>
@@ -126,7 +130,7 @@ Client::status(std::chrono::milliseconds Limit) {
 }
 
 void Client::stop() {
-  Box->post([this] { Closing = true; });
+  Box->post([this] { IsClosing = true; });
   if (Io.joinable())
     Io.join();
 }
@@ -138,19 +142,19 @@ void Client::stop() {
 void Client::run() {
   IoId = std::this_thread::get_id();
   TheFarm.start();
-  while (!Closing)
+  while (!IsClosing)
     turn();
   shutDown();
 }
 
 void Client::turn() {
   Poller P;
-  bool HaveMail = false;
-  P.add(Box->fd(), POLLIN, [&](short) { HaveMail = true; });
+  bool HasMail = false;
+  P.add(Box->fd(), POLLIN, [&](short) { HasMail = true; });
   TheFarm.prepare(P);
   for (auto &[Id, J] : Jobs)
     if (J.Conn) {
-      P.wakeAt(J.Noted + NotePeriod);
+      P.wakeAt(J.LastNote + NotePeriod);
       J.Conn->prepare(P);
     }
   if (MaxRunning != SIZE_MAX)
@@ -163,7 +167,7 @@ void Client::turn() {
 
   // Deliver mail only after wait(): a letter may end a connection that wait()
   // would call.
-  if (HaveMail)
+  if (HasMail)
     Box->deliver();
   Children.reap();
   Clock::time_point Time = Clock::now();
@@ -175,7 +179,7 @@ void Client::turn() {
     J.Conn->checkTime(Time);
     watch(J);
     if (J.Conn->ended())
-      connectionEnded(J);
+      onConnectionEnd(J);
   }
   if (MaxRunning != SIZE_MAX && Time >= RaiseAt) {
     MaxRunning += std::max<size_t>(1, MaxRunning / 4);
@@ -185,7 +189,7 @@ void Client::turn() {
   }
   assign();
   answerStatus();
-  giveUpIfHopeless();
+  giveUpIfUnusable();
   publish();
 }
 
@@ -205,30 +209,31 @@ Client::Job &Client::job(uint64_t Id) {
 
 void Client::add(std::shared_ptr<sdk::Job> Offer) {
   Job &J = Jobs.try_emplace(Offer->id(), Offer).first->second;
-  J.Tried.resize(TheFarm.size());
-  J.Never.resize(TheFarm.size());
+  J.TriedHosts.resize(TheFarm.size());
+  J.ExcludedHosts.resize(TheFarm.size());
   Offer->forEachInput([&](auto, auto Bytes, const dtlto_input &In) {
     if (In.role == DTLTO_ROLE_PRIMARY)
       J.Module = Bytes.data();
   });
   if (const char *Avoid = Offer->avoid())
     J.Avoid = Avoid;
-  auto It = Failed.find({J.Module, J.Name});
-  if (It != Failed.end()) {
-    J.Tried = It->second.Tried;
-    J.Never = It->second.Never;
+  auto It = Failures.find({J.Module, J.Name});
+  if (It != Failures.end()) {
+    J.TriedHosts = It->second.TriedHosts;
+    J.ExcludedHosts = It->second.ExcludedHosts;
     J.NumTries = MaxTries - 1;
     J.LastError = It->second.LastError;
   }
-  if (GaveUp)
+  if (HasGivenUp)
     return finish(J, DTLTO_ERROR_INFRASTRUCTURE, "no host is left");
-  if (!mayGoOn(J))
+  if (!canContinue(J))
     return finish(J, DTLTO_ERROR_INFRASTRUCTURE, J.LastError);
 
   Helpers.run([this, Offer = std::move(Offer)] {
     std::string Error;
     auto Req = build(*Offer, Error);
-    Box->post([this, Id = Offer->id(), Req, Error] { packed(Id, Req, Error); });
+    Box->post(
+        [this, Id = Offer->id(), Req, Error] { onPacked(Id, Req, Error); });
   });
 }
 
@@ -236,12 +241,12 @@ void Client::add(std::shared_ptr<sdk::Job> Offer) {
 std::shared_ptr<const Request> Client::build(const sdk::Job &J,
                                              std::string &Error) {
   try {
-    if (!isWorker(S.Compiler))
-      return buildRequest(J.raw(), S.Compiler, [&](const dtlto_input &Input) {
-        return pack(Packs, Input);
-      });
+    if (!isWorker(TheSettings.Compiler))
+      return buildRequest(
+          J.raw(), TheSettings.Compiler,
+          [&](const dtlto_input &Input) { return pack(Packs, Input); });
     // LZO can't compress a stream: the bundle must be in one piece.
-    return buildBundleRequest(J.raw(), S.Compiler, "--frame",
+    return buildBundleRequest(J.raw(), TheSettings.Compiler, "--frame",
                               J.bundle().bytes());
   } catch (const sdk::Error &E) {
     Error = E.what();
@@ -251,27 +256,27 @@ std::shared_ptr<const Request> Client::build(const sdk::Job &J,
   return nullptr;
 }
 
-void Client::packed(uint64_t Id, std::shared_ptr<const Request> Req,
-                    const std::string &Error) {
+void Client::onPacked(uint64_t Id, std::shared_ptr<const Request> Req,
+                      const std::string &Error) {
   Job &J = job(Id);
-  if (J.Cancelled)
+  if (J.WasCancelled)
     return finish(J, DTLTO_CANCELLED, "");
   if (!Req) // it would fail for each host
     return finish(J, DTLTO_ERROR_CALLER, Error);
-  if (GaveUp)
+  if (HasGivenUp)
     return finish(J, DTLTO_ERROR_INFRASTRUCTURE, "no host is left");
   J.Req = std::move(Req);
-  J.At = Job::Queued;
+  J.State = Job::Queued;
   Queue.push_back(Id);
 }
 
 /// If no other host is left for \p J, lets hosts that failed it try again,
 /// unless their failures were final. Returns whether a host can take \p J, or
 /// no host is left for any job.
-bool Client::mayGoOn(Job &J) {
-  if (!TheFarm.mayTake(J.Tried))
-    J.Tried = J.Never;
-  return TheFarm.mayTake(J.Tried) || !TheFarm.anyHope();
+bool Client::canContinue(Job &J) {
+  if (!TheFarm.mayTake(J.TriedHosts))
+    J.TriedHosts = J.ExcludedHosts;
+  return TheFarm.mayTake(J.TriedHosts) || !TheFarm.mayTakeJobs();
 }
 
 /// Gives queued jobs to idle slots.
@@ -279,10 +284,10 @@ void Client::assign() {
   TheFarm.yield();
   for (uint64_t Id : std::exchange(Queue, {})) {
     Job &J = job(Id);
-    if (!mayGoOn(J))
+    if (!canContinue(J))
       finish(J, DTLTO_ERROR_INFRASTRUCTURE, J.LastError);
     else if (Host *H = NumRunning < MaxRunning
-                           ? TheFarm.choose(J.Tried, J.Avoid)
+                           ? TheFarm.choose(J.TriedHosts, J.Avoid)
                            : nullptr)
       start(J, *H);
     else
@@ -292,10 +297,10 @@ void Client::assign() {
 }
 
 void Client::start(Job &J, Host &H) {
-  assert(J.At == Job::Queued && !J.On && !J.HasSlot);
-  J.On = &H;
+  assert(J.State == Job::Queued && !J.Target && !J.HasSlot);
+  J.Target = &H;
   J.HasSlot = true;
-  J.Began = J.Reported = J.Noted = Clock::now();
+  J.BeginTime = J.LastReport = J.LastNote = Clock::now();
   if (H.Spec.Kind == HostKind::Local)
     startLocal(J);
   else
@@ -303,16 +308,16 @@ void Client::start(Job &J, Host &H) {
 }
 
 void Client::startLocal(Job &J) {
-  J.At = Job::Local;
-  J.On->take(J.Id);
-  J.Offer->state(DTLTO_STATE_LOCAL, J.On->Name);
-  Here.run([this, Offer = J.Offer] {
-    sdk::Result R = Offer->compileHere();
+  J.State = Job::Local;
+  J.Target->take(J.Id);
+  J.Offer->state(DTLTO_STATE_LOCAL, J.Target->Name);
+  LocalPool.run([this, Offer = J.Offer] {
+    sdk::Result R = Offer->compileLocally();
     bool IsGood = R.Status == DTLTO_OK;
     Offer->finish(std::move(R));
     Box->post([this, Id = Offer->id(), IsGood] {
       Job &J = job(Id);
-      J.Took = Clock::now() - J.Began;
+      J.Duration = Clock::now() - J.BeginTime;
       ended(J, IsGood);
       erase(J);
     });
@@ -333,16 +338,16 @@ std::unique_ptr<Connection> Client::hangUp(Job &J) {
 
 void Client::freeSlot(Job &J) {
   if (std::exchange(J.HasSlot, false))
-    J.On->release(J.Id);
+    J.Target->release(J.Id);
 }
 
 /// Returns a result to the linker. No helper may have the job.
 void Client::finish(Job &J, int32_t Status, std::string Message,
                     sdk::Buffer Object) {
   if (Status == DTLTO_ERROR_INFRASTRUCTURE)
-    Failed[{J.Module, J.Name}] = {J.Tried, J.Never, J.LastError};
+    Failures[{J.Module, J.Name}] = {J.TriedHosts, J.ExcludedHosts, J.LastError};
   std::shared_ptr<sdk::Job> Offer = J.Offer;
-  std::string Worker = J.On ? J.On->Name : "";
+  std::string Worker = J.Target ? J.Target->Name : "";
   erase(J);
   Offer->finish(
       {std::move(Object), std::move(Message), std::move(Worker), Status});
@@ -356,18 +361,20 @@ void Client::erase(Job &J) {
   Jobs.erase(J.Id);
 }
 
-unsigned Client::numAtHosts() const {
+unsigned Client::numAssigned() const {
   return static_cast<unsigned>(
-      std::count_if(Jobs.begin(), Jobs.end(),
-                    [](auto &Entry) { return Entry.second.On != nullptr; }));
+      std::count_if(Jobs.begin(), Jobs.end(), [](auto &Entry) {
+        return Entry.second.Target != nullptr;
+      }));
 }
 
 /// Gives up if no host is left. Waits for running jobs: if one succeeds, its
 /// host is used again.
-void Client::giveUpIfHopeless() {
-  if (GaveUp || TheFarm.anyHope() || S.OnlyStatus || numAtHosts())
+void Client::giveUpIfUnusable() {
+  if (HasGivenUp || TheFarm.mayTakeJobs() || TheSettings.IsStatusOnly ||
+      numAssigned())
     return;
-  GaveUp = true;
+  HasGivenUp = true;
   TheLog->error(
       (TheFarm.size() == 1
            ? "the only host, " + TheFarm.host(0).Name + ", cannot be used"
@@ -388,17 +395,18 @@ void Client::publish() {
   {
     std::lock_guard<std::mutex> Lock(Mutex);
     uint32_t Accepted = static_cast<uint32_t>(numJobs());
-    Now.slots = AtMost(C.Slots);
-    Now.free = std::min(C.Free, Now.slots);
-    Now.queued = Accepted - std::min(Accepted, numAtHosts());
-    Now.workers = C.Hosts;
-    Now.local = C.Local;
-    Now.expected_wait_ms = UINT64_MAX;
-    if (Now.free > Now.queued)
-      Now.expected_wait_ms = 0;
-    else if (Now.slots && SecondsOfAJob != 0)
-      Now.expected_wait_ms = static_cast<uint64_t>(
-          1000 * SecondsOfAJob * (Now.queued - Now.free + 1) / Now.slots);
+    CurrentLoad.slots = AtMost(C.Slots);
+    CurrentLoad.free = std::min(C.Free, CurrentLoad.slots);
+    CurrentLoad.queued = Accepted - std::min(Accepted, numAssigned());
+    CurrentLoad.workers = C.Hosts;
+    CurrentLoad.local = C.Local;
+    CurrentLoad.expected_wait_ms = UINT64_MAX;
+    if (CurrentLoad.free > CurrentLoad.queued)
+      CurrentLoad.expected_wait_ms = 0;
+    else if (CurrentLoad.slots && SecondsPerJob != 0)
+      CurrentLoad.expected_wait_ms = static_cast<uint64_t>(
+          1000 * SecondsPerJob * (CurrentLoad.queued - CurrentLoad.free + 1) /
+          CurrentLoad.slots);
   }
   // Accept a few more than can run, so that the next one is packed when a slot
   // becomes idle.
@@ -412,14 +420,14 @@ void Client::shutDown() {
     if (Job &J = It++->second; J.Conn)
       finish(J, DTLTO_CANCELLED, "");
   Helpers.stop();
-  Here.stop();
+  LocalPool.stop();
   // Deliver the helpers' last results and the linker's last requests.
   Box->deliver();
   Box->stop();
   while (!Jobs.empty())
     finish(Jobs.begin()->second, DTLTO_CANCELLED, "");
 
-  TheFarm.sayFailures();
+  TheFarm.reportFailures();
   uint64_t KiB = 1024;
   TheLog->debug("sent " + std::to_string(BytesSent / KiB) + " KiB, received " +
                 std::to_string(BytesReceived / KiB) + " KiB");

@@ -49,15 +49,15 @@ public:
   void stop() override;
 
 private:
-  struct Opened {
-    Settings S;
+  struct Setup {
+    Settings TheSettings;
     std::unique_ptr<MessageLog> TheLog;
   };
   /// Reads the settings and reports notable ones to the user. Throws sdk::Error
   /// if the plugin can't work.
-  static Opened openSettings(const dtlto_host &Host,
-                             const dtlto_session_params &Params);
-  Client(const dtlto_host &Host, const dtlto_session_params &Params, Opened O);
+  static Setup openSettings(const dtlto_host &Host,
+                            const dtlto_session_params &Params);
+  Client(const dtlto_host &Host, const dtlto_session_params &Params, Setup O);
 
   // How often a job is tried before it goes back to the linker: on different
   // hosts, if there are enough.
@@ -75,65 +75,65 @@ private:
     const std::shared_ptr<sdk::Job> Offer; // without raw() after a local run
     const std::string Name;
     const uint64_t Id, Cost;
-    enum { Packing, Queued, Remote, Judging, Local } At = Packing;
-    bool Cancelled = false; // cancelled while a helper had it
+    enum { Packing, Queued, Remote, Judging, Local } State = Packing;
+    bool WasCancelled = false; // cancelled while a helper had it
     std::shared_ptr<const Request> Req;
     const void *Module = nullptr; // the contents' address: the same in each try
     std::string Avoid;            // a host that has the same job
-    Farm::HostSet Tried;          // other hosts are preferred
-    Farm::HostSet Never;          // they failed for good: no retry there
+    Farm::HostSet TriedHosts;     // other hosts are preferred
+    Farm::HostSet ExcludedHosts;  // they failed for good: no retry there
     unsigned NumTries = 0;
     std::string LastError;
     Clock::time_point IgnoredSince; // no server accepts it; zero: none tried
 
     // At a host: Remote, Judging or Local.
-    Host *On = nullptr;
+    Host *Target = nullptr;
     bool HasSlot = false;             // of the host
     std::unique_ptr<Connection> Conn; // Remote
-    Clock::time_point Began, Reported, Noted;
-    Clock::duration Took{};
-    int Shown = -1; // the connection's state last reported
-    uint64_t ShownBytes = 0;
+    Clock::time_point BeginTime, LastReport, LastNote;
+    Clock::duration Duration{};
+    int ReportedState = -1; // the connection's state last reported
+    uint64_t ReportedBytes = 0;
   };
 
   // These run on the I/O thread.
   void run();
   void turn();
   void add(std::shared_ptr<sdk::Job> Offer);
-  void packed(uint64_t Id, std::shared_ptr<const Request> Req,
-              const std::string &Error);
+  void onPacked(uint64_t Id, std::shared_ptr<const Request> Req,
+                const std::string &Error);
   void assign();
   void start(Job &J, Host &H);
   void startRemote(Job &J);
   void startLocal(Job &J);
   void watch(Job &J);
-  void connectionEnded(Job &J);
-  void connectionFailed(Job &J, const Connection &C);
-  void judged(uint64_t Id, Verdict &V);
+  void onConnectionEnd(Job &J);
+  void onConnectionFailure(Job &J, const Connection &C);
+  void onJudged(uint64_t Id, Verdict &V);
   void ended(Job &J, bool IsGood);
-  bool mayGoOn(Job &J);
-  bool isHeard(const Host &H) const;
+  bool canContinue(Job &J);
+  bool isAlive(const Host &H) const;
   unsigned numOpen(const Host &H) const;
-  void queueAgain(Job &J);
-  void tryAnother(Job &J, const std::string &Why, bool MayReturn);
-  void putBack(Job &J, const std::string &Why);
+  void requeue(Job &J);
+  void retryElsewhere(Job &J, const std::string &Why, bool MayReturn);
+  void onOutOfDescriptors(Job &J, const std::string &Why);
   std::unique_ptr<Connection> hangUp(Job &J);
   void freeSlot(Job &J);
   void finish(Job &J, int32_t Status, std::string Message,
               sdk::Buffer Object = {});
   void erase(Job &J);
   void answerStatus();
-  void giveUpIfHopeless();
+  void giveUpIfUnusable();
   void publish();
   void shutDown();
   Job &job(uint64_t Id);
   bool onIoThread() const { return IoId == std::this_thread::get_id(); }
-  unsigned numAtHosts() const;
+  unsigned numAssigned() const;
 
   // Runs on a helper thread.
   std::shared_ptr<const Request> build(const sdk::Job &J, std::string &Error);
 
-  const Settings S;
+  const Settings TheSettings;
   const std::unique_ptr<MessageLog> TheLog;
   const std::shared_ptr<Mailbox> Box = std::make_shared<Mailbox>();
 
@@ -147,17 +147,17 @@ private:
   size_t NumRunning = 0;        // jobs with a connection
   size_t MaxRunning = SIZE_MAX; // lowered when descriptors run out
   Clock::time_point RaiseAt;    // when to raise it again
-  bool SaidFewer = false;
+  bool HasReportedShortage = false;
   /// A job that went back with an error. The linker may submit it again.
   struct Failure {
-    Farm::HostSet Tried, Never;
+    Farm::HostSet TriedHosts, ExcludedHosts;
     std::string LastError;
   };
   /// Keyed by the module's address, which its parts share, and its name, which
   /// other modules may have.
-  std::map<std::pair<const void *, std::string>, Failure> Failed;
-  bool GaveUp = false, Closing = false;
-  double SecondsOfAJob = 0; // smoothed; 0: unknown
+  std::map<std::pair<const void *, std::string>, Failure> Failures;
+  bool HasGivenUp = false, IsClosing = false;
+  double SecondsPerJob = 0; // smoothed; 0: unknown
   uint64_t BytesSent = 0, BytesReceived = 0;
   StateFiles Monitor;
   /// A pending call of status().
@@ -169,11 +169,11 @@ private:
   std::shared_ptr<StatusQuery> Query; // null: none
 
   ByteCache Packs;  // compressed imports
-  std::mutex Mutex; // guards Now
-  dtlto_load Now = {};
+  std::mutex Mutex; // guards CurrentLoad
+  dtlto_load CurrentLoad = {};
 
   // Last: the threads must be destroyed first.
-  sdk::WorkPool Helpers, Here;
+  sdk::WorkPool Helpers, LocalPool;
   std::thread Io;
 };
 

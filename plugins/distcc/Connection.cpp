@@ -13,9 +13,9 @@ using namespace dtlto::distcc;
 using namespace std::chrono_literals;
 
 // How long to wait for the end of file after a complete reply.
-static constexpr Clock::duration MaxEnd = 1s;
+static constexpr Clock::duration MaxEofWait = 1s;
 // In bytes per turn, so that no connection keeps the others waiting.
-static constexpr size_t MaxTurn = size_t(4) << 20;
+static constexpr size_t MaxBytesPerTurn = size_t(4) << 20;
 
 Connection::Connection(const HostSpec &Host,
                        const std::vector<Address> &Addresses,
@@ -23,7 +23,7 @@ Connection::Connection(const HostSpec &Host,
                        Clock::duration Silence, Reaper &Children,
                        uint64_t MaxReply, sdk::ResultMemory *Results)
     : Host(Host), Req(std::move(Req)), Silence(Silence), MaxReply(MaxReply),
-      Children(Children), Moving(Silence) {
+      Children(Children), CurrentTransfer(Silence) {
   if (Results)
     Share = std::make_shared<sdk::ResultMemory::Share>(*Results);
   if (Host.Kind != HostKind::Ssh) {
@@ -35,9 +35,9 @@ Connection::Connection(const HostSpec &Host,
   Fd = Children.start(S.SshCommand, Host, Ssh);
   if (Fd >= 0)
     enter(Sending);
-  else if (isOurLack(errno))
-    fail(Exhausted, "this machine cannot start '" + S.SshCommand[0] +
-                        "': " + os::errorText(errno));
+  else if (isLocalShortage(errno))
+    fail(OutOfResources, "this machine cannot start '" + S.SshCommand[0] +
+                             "': " + os::errorText(errno));
   else
     fail(Unreachable,
          "cannot start '" + S.SshCommand[0] + "': " + os::errorText(errno));
@@ -51,24 +51,25 @@ Connection::~Connection() {
 
 void Connection::enter(StateTy Next) {
   State = Next;
-  Moving =
+  CurrentTransfer =
       Transfer(Next == Receiving
                    ? std::min<Clock::duration>(Silence, TheNetworkLimits.Pause)
                    : Silence);
-  Deadline = Moving.deadline();
+  Deadline = CurrentTransfer.deadline();
   if (Next == Sending)
     LastSent = Clock::now();
-  NextLook = Next == Receiving ? Clock::time_point::max()
-                               : Clock::now() + TheNetworkLimits.Gone / 3;
+  NextStallCheck = Next == Receiving
+                       ? Clock::time_point::max()
+                       : Clock::now() + TheNetworkLimits.AckTimeout / 3;
 }
 
 /// Lets the connection stall: a server that is busy with other jobs reads
 /// nothing for a while, not even the bytes that were sent last.
-void Connection::look(Clock::time_point Now) {
-  if (Now < NextLook)
+void Connection::checkStall(Clock::time_point Now) {
+  if (Now < NextStallCheck)
     return;
   allowStall(Fd, Now - LastSent);
-  NextLook = Now + TheNetworkLimits.Gone / 3;
+  NextStallCheck = Now + TheNetworkLimits.AckTimeout / 3;
 }
 
 void Connection::fail(FailureTy F, std::string Why) {
@@ -76,26 +77,27 @@ void Connection::fail(FailureTy F, std::string Why) {
   Failure = F;
   Error = std::move(Why);
   if (std::string Line = Ssh.lastLine(); !Line.empty())
-    Error = (Received ? Error + ": " : "") + "ssh says '" + Line + "'";
+    Error = (BytesReceived ? Error + ": " : "") + "ssh says '" + Line + "'";
   Deadline = Clock::now(); // wakes the I/O thread
 }
 
-void Connection::broken(const char *What, int Errno) {
-  Reset = Errno == ECONNRESET || Errno == EPIPE;
+void Connection::onBreak(const char *What, int Errno) {
+  WasReset = Errno == ECONNRESET || Errno == EPIPE;
   // wireBytes() counts the request for the connection as one byte. A server
   // whose queue is full may also reset the connection after a while.
-  Ignored = Fd >= 0 && Host.Kind == HostKind::Tcp &&
-            (isMachineGone(Errno) || Reset) && wireBytes(Fd).Acknowledged <= 1;
+  WasIgnored = Fd >= 0 && Host.Kind == HostKind::Tcp &&
+               (isMachineUnreachable(Errno) || WasReset) &&
+               wireBytes(Fd).Acknowledged <= 1;
   // Observed with a distccd that can't write a job's files.
-  bool MayBeFull = Reset && State != Connecting && State != Receiving &&
+  bool MayBeFull = WasReset && State != Connecting && State != Receiving &&
                    Host.Kind == HostKind::Tcp;
-  fail(isMachineGone(Errno) ? Lost : Dropped,
-       std::string(What) + ": " + connectionLost(Errno) +
+  fail(isMachineUnreachable(Errno) ? MachineLost : Dropped,
+       std::string(What) + ": " + connectionErrorText(Errno) +
            (MayBeFull ? ": is the disk of its TMPDIR full? its log says why"
                       : ""));
 }
 
-std::string Connection::whyNotConnected(int Errno) const {
+std::string Connection::connectErrorText(int Errno) const {
   std::string Port = std::to_string(Host.Port);
   std::string Text = "cannot connect: ";
   Text += Errno == ETIMEDOUT ? "no answer" : os::errorText(Errno);
@@ -131,7 +133,7 @@ void Connection::connect(Clock::time_point Now) {
   Dialing->checkTime(Now);
   if (!Dialing->ended())
     return;
-  Where = Dialing->address();
+  PeerAddress = Dialing->address();
   int Why = Dialing->error();
   Fd = Dialing->take();
   Dialing.reset();
@@ -140,25 +142,25 @@ void Connection::connect(Clock::time_point Now) {
     return send();
   }
   if (Why == ECONNRESET || Why == EPIPE)
-    return broken("the connection broke", Why);
-  if (isOurLack(Why))
-    return fail(Exhausted,
+    return onBreak("the connection broke", Why);
+  if (isLocalShortage(Why))
+    return fail(OutOfResources,
                 "this machine cannot open a connection: " + os::errorText(Why));
-  Ignored = Why == ETIMEDOUT;
-  fail(Unreachable, whyNotConnected(Why));
+  WasIgnored = Why == ETIMEDOUT;
+  fail(Unreachable, connectErrorText(Why));
 }
 
 void Connection::prepare(Poller &P) {
   if (State == Connecting)
     return Dialing->prepare(P);
-  P.wakeAt(std::min(Deadline, NextLook));
+  P.wakeAt(std::min(Deadline, NextStallCheck));
   // A server may refuse or close before it has received everything.
   if (!ended())
     P.add(Fd, State == Sending ? POLLOUT | POLLIN : POLLIN,
-          [this](short Events) { ready(Events); });
+          [this](short Events) { onReady(Events); });
 }
 
-void Connection::ready(short Events) {
+void Connection::onReady(short Events) {
   if (Events & (POLLIN | POLLHUP | POLLERR))
     receive();
   if (State == Sending && Events & POLLOUT)
@@ -167,27 +169,28 @@ void Connection::ready(short Events) {
 
 void Connection::send() {
   const std::vector<std::string_view> &All = Req->Segments;
-  for (size_t Turn = 0; Segment != All.size() && Turn < MaxTurn;) {
+  for (size_t NumBytes = 0;
+       Segment != All.size() && NumBytes < MaxBytesPerTurn;) {
     os::Part Parts[os::MaxParts];
     size_t NumParts = std::min(All.size() - Segment, os::MaxParts);
     for (size_t I = 0; I != NumParts; ++I) {
-      std::string_view Left = All[Segment + I].substr(I == 0 ? Offset : 0);
-      Parts[I] = {Left.data(), Left.size()};
+      std::string_view Remaining = All[Segment + I].substr(I == 0 ? Offset : 0);
+      Parts[I] = {Remaining.data(), Remaining.size()};
     }
     int64_t N = os::send(Fd, Parts, NumParts);
     if (N < 0) {
       if (errno == EAGAIN)
         return;
-      return broken("the connection broke before the server had read the job",
-                    errno);
+      return onBreak("the connection broke before the server had read the job",
+                     errno);
     }
-    Turn += static_cast<size_t>(N);
-    Sent += static_cast<uint64_t>(N);
+    NumBytes += static_cast<size_t>(N);
+    BytesSent += static_cast<uint64_t>(N);
     Offset += static_cast<size_t>(N);
     while (Segment != All.size() && Offset >= All[Segment].size())
       Offset -= All[Segment++].size();
-    Moving.arrived(Sent);
-    Deadline = Moving.deadline();
+    CurrentTransfer.recordBytes(BytesSent);
+    Deadline = CurrentTransfer.deadline();
     LastSent = Clock::now();
     if (Segment == All.size())
       enter(Waiting);
@@ -195,46 +198,46 @@ void Connection::send() {
 }
 
 void Connection::receive() {
-  size_t Turn = 0;
-  while (Turn < MaxTurn) {
+  size_t NumBytes = 0;
+  while (NumBytes < MaxBytesPerTurn) {
     size_t Size;
     uint8_t *To = Parser.space(Size);
     int64_t N = os::receive(Fd, To, Size);
     if (N < 0) {
       if (errno == EAGAIN)
         return;
-      return broken("the connection broke", errno);
+      return onBreak("the connection broke", errno);
     }
     if (N == 0) {
-      if (State == Sending && !Parser.started())
+      if (State == Sending && !Parser.hasStarted())
         return fail(Dropped,
                     "it closed the connection before it had read the job");
-      if (!Parser.started())
+      if (!Parser.hasStarted())
         return fail(Dropped, "it closed the connection without an answer");
       if (!Parser.end())
         return fail(Dropped, Parser.error());
       if (State == Sending)
-        return fail(Nonsense, "it answered before it had the whole job");
+        return fail(InvalidReply, "it answered before it had the whole job");
       State = Done;
       return;
     }
-    Turn += static_cast<size_t>(N);
-    Received += static_cast<uint64_t>(N);
+    NumBytes += static_cast<size_t>(N);
+    BytesReceived += static_cast<uint64_t>(N);
     if (!Parser.commit(static_cast<size_t>(N)))
-      return fail(Nonsense, Parser.error());
-    if (Received > MaxReply)
-      return fail(Nonsense, "its answer has more than " +
-                                std::to_string(MaxReply) + " bytes");
+      return fail(InvalidReply, Parser.error());
+    if (BytesReceived > MaxReply)
+      return fail(InvalidReply, "its answer has more than " +
+                                    std::to_string(MaxReply) + " bytes");
     if (Share && !Share->grow(static_cast<uint64_t>(N)))
-      return fail(Nonsense, "its answer exceeds the memory for results");
+      return fail(InvalidReply, "its answer exceeds the memory for results");
     if (State == Waiting)
       enter(Receiving);
     if (State == Receiving) {
-      Moving.arrived(Received);
-      Deadline = Moving.deadline();
+      CurrentTransfer.recordBytes(BytesReceived);
+      Deadline = CurrentTransfer.deadline();
     }
-    if (Parser.complete())
-      Deadline = std::min(Deadline, Clock::now() + MaxEnd);
+    if (Parser.isComplete())
+      Deadline = std::min(Deadline, Clock::now() + MaxEofWait);
   }
 }
 
@@ -243,10 +246,10 @@ void Connection::checkTime(Clock::time_point Now) {
     return;
   if (State == Connecting)
     return connect(Now);
-  look(Now);
+  checkStall(Now);
   if (Now < Deadline)
     return;
-  if (State == Receiving && Parser.complete())
+  if (State == Receiving && Parser.isComplete())
     State = Done; // another process holds the connection open
   else
     giveUp(Now);
@@ -254,16 +257,17 @@ void Connection::checkTime(Clock::time_point Now) {
 
 void Connection::giveUp(Clock::time_point Now) {
   auto Seconds = std::to_string(
-      std::chrono::round<std::chrono::seconds>(Now - Moving.lastByte())
+      std::chrono::round<std::chrono::seconds>(Now - CurrentTransfer.lastByte())
           .count());
   if (State == Waiting)
     fail(Silent, "no answer for " + Seconds + " s");
-  else if (Moving.stopped())
+  else if (CurrentTransfer.hasStopped())
     fail(Silent, (State == Sending ? "it read nothing of a job for "
                                    : "its answer stalled for ") +
                      Seconds + " s");
   else
-    fail(Silent, State == Sending
-                     ? "it read only " + Moving.text() + " of a job"
-                     : "it sent only " + Moving.text() + " of its answer");
+    fail(Silent,
+         State == Sending
+             ? "it read only " + CurrentTransfer.text() + " of a job"
+             : "it sent only " + CurrentTransfer.text() + " of its answer");
 }

@@ -48,12 +48,12 @@ public:
     Failed // see failure() and error()
   };
   enum FailureTy {
-    Unreachable, // no connection was established
-    Dropped,     // closed or reset by the server
-    Silent,      // no progress, or too little, for too long
-    Lost,        // the machine, or the network to it, is gone
-    Nonsense,    // the reply is invalid
-    Exhausted    // this machine lacks a descriptor or memory
+    Unreachable,   // no connection was established
+    Dropped,       // closed or reset by the server
+    Silent,        // no progress, or too little, for too long
+    MachineLost,   // the machine, or the network to it, is gone
+    InvalidReply,  // the reply is invalid
+    OutOfResources // this machine lacks a descriptor or memory
   };
 
   /// Begins to connect. Fails after \p Silence without progress, or when the
@@ -79,36 +79,36 @@ public:
   /// Describes the failure in one line, without the host's name.
   const std::string &error() const { return Error; }
   /// The address of the connection, or the last one tried. Unset over ssh.
-  const Address &address() const { return Where; }
+  const Address &address() const { return PeerAddress; }
   /// Whether the other machine acknowledges what is sent.
-  bool isHeard() const {
-    return State != Connecting && Fd >= 0 && !ended() && !machineIsSilent(Fd);
+  bool isAlive() const {
+    return State != Connecting && Fd >= 0 && !ended() && !isMachineSilent(Fd);
   }
   /// Whether the connection failed without any answer, neither to connecting
   /// nor to the first bytes. A server whose queue of connections is full looks
   /// like a machine that is off.
-  bool wasIgnored() const { return Ignored; }
+  bool wasIgnored() const { return WasIgnored; }
   /// Explains why there is no connection yet, for error().
-  std::string whyNotConnected(int Errno) const;
+  std::string connectErrorText(int Errno) const;
   /// Whether a reset rather than an orderly end broke the connection. distccd's
   /// access list resets connections.
-  bool wasReset() const { return Reset; }
+  bool wasReset() const { return WasReset; }
   Reply reply() { return Parser.take(); }
   /// The reply's share of the memory for results; null without \p Results.
   std::shared_ptr<sdk::ResultMemory::Share> share() { return Share; }
 
-  uint64_t bytesSent() const { return Sent; }
-  uint64_t bytesReceived() const { return Received; }
+  uint64_t bytesSent() const { return BytesSent; }
+  uint64_t bytesReceived() const { return BytesReceived; }
 
 private:
   void connect(Clock::time_point Now);
-  void ready(short Events);
+  void onReady(short Events);
   void send();
   void receive();
   void enter(StateTy Next);
-  void look(Clock::time_point Now);
+  void checkStall(Clock::time_point Now);
   void fail(FailureTy F, std::string Why);
-  void broken(const char *What, int Errno);
+  void onBreak(const char *What, int Errno);
 
   const HostSpec &Host;
   const std::shared_ptr<const Request> Req;
@@ -117,21 +117,21 @@ private:
   Reaper &Children;
 
   std::unique_ptr<Dial> Dialing; // while Connecting
-  Address Where;
+  Address PeerAddress;
   int Fd = -1;
   SshProcess Ssh;
-  bool Ignored = false;
+  bool WasIgnored = false;
   StateTy State = Connecting;
   FailureTy Failure = Unreachable;
-  bool Reset = false;
+  bool WasReset = false;
   std::string Error;
   Clock::time_point Deadline;
   // When to check whether the server reads what was sent.
-  Clock::time_point NextLook = Clock::time_point::max();
-  Transfer Moving; // of this state
+  Clock::time_point NextStallCheck = Clock::time_point::max();
+  Transfer CurrentTransfer; // of this state
   Clock::time_point LastSent;
   size_t Segment = 0, Offset = 0; // the next byte to be sent
-  uint64_t Sent = 0, Received = 0;
+  uint64_t BytesSent = 0, BytesReceived = 0;
   ReplyParser Parser;
   std::shared_ptr<sdk::ResultMemory::Share> Share;
 };

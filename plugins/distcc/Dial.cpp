@@ -27,7 +27,7 @@ static constexpr Dial::Clock::duration Stagger = 250ms;
 // Addresses
 //===----------------------------------------------------------------------===//
 
-bool dtlto::distcc::isOurLack(int Errno) {
+bool dtlto::distcc::isLocalShortage(int Errno) {
   return Errno == EMFILE || Errno == ENFILE || Errno == ENOBUFS ||
          Errno == ENOMEM || Errno == EAGAIN;
 }
@@ -36,18 +36,18 @@ bool dtlto::distcc::isOurLack(int Errno) {
 /// of the first address (RFC 8305). Otherwise all addresses of a family without
 /// a route might be tried first.
 static void interleave(std::vector<Address> &All) {
-  std::vector<Address> Of[2];
+  std::vector<Address> ByFamily[2];
   for (const Address &A : All)
-    Of[A.Storage.ss_family != All[0].Storage.ss_family].push_back(A);
+    ByFamily[A.Storage.ss_family != All[0].Storage.ss_family].push_back(A);
   All.clear();
-  for (size_t I = 0; I != std::max(Of[0].size(), Of[1].size()); ++I)
-    for (auto &Family : Of)
+  for (size_t I = 0; I != std::max(ByFamily[0].size(), ByFamily[1].size()); ++I)
+    for (auto &Family : ByFamily)
       if (I < Family.size())
         All.push_back(Family[I]);
 }
 
-static Resolved lookUp(const std::string &Name, uint16_t Port) {
-  Resolved R;
+static LookupResult lookUp(const std::string &Name, uint16_t Port) {
+  LookupResult R;
   addrinfo Hints = {};
   Hints.ai_socktype = SOCK_STREAM;
   Hints.ai_flags = AI_NUMERICSERV;
@@ -57,7 +57,8 @@ static Resolved lookUp(const std::string &Name, uint16_t Port) {
       ::getaddrinfo(Name.c_str(), std::to_string(Port).c_str(), &Hints, &List);
   if (Status != 0) {
     // A shortage may also hide behind another error of the resolver.
-    R.IsOurLack = Status == EAI_MEMORY || errno == EMFILE || errno == ENFILE;
+    R.IsLocalShortage =
+        Status == EAI_MEMORY || errno == EMFILE || errno == ENFILE;
     R.Error = os::lookUpErrorText(Status);
     return R;
   }
@@ -78,18 +79,18 @@ static Resolved lookUp(const std::string &Name, uint16_t Port) {
 
 void dtlto::distcc::resolve(const std::string &Name, uint16_t Port,
                             std::shared_ptr<Mailbox> Box,
-                            std::function<void(Resolved)> Then) {
+                            std::function<void(LookupResult)> Callback) {
   auto Work = [=] {
-    Resolved R = lookUp(Name, Port);
-    Box->post([Then, R = std::move(R)] { Then(R); });
+    LookupResult R = lookUp(Name, Port);
+    Box->post([Callback, R = std::move(R)] { Callback(R); });
   };
   try {
     sdk::runDetached(Work);
   } catch (const std::system_error &E) {
-    Resolved R;
+    LookupResult R;
     R.Error = std::string("no thread to look up the name: ") + E.what();
-    R.IsOurLack = true;
-    Box->post([Then, R] { Then(R); });
+    R.IsLocalShortage = true;
+    Box->post([Callback, R] { Callback(R); });
   }
 }
 
@@ -103,9 +104,9 @@ int dtlto::distcc::beginConnect(const Address &A) {
   watchMachine(Fd);
   if (!os::beginConnect(Fd, reinterpret_cast<const sockaddr *>(&A.Storage),
                         A.Size)) {
-    int Why = errno;
+    int Code = errno;
     os::closeSocket(Fd);
-    errno = Why;
+    errno = Code;
     return -1;
   }
   return Fd;
@@ -117,7 +118,7 @@ int dtlto::distcc::beginConnect(const Address &A) {
 
 /// Whether this machine has no route to an address. The errors of other
 /// addresses are more useful.
-static bool isNoWay(int Errno) {
+static bool isNoRoute(int Errno) {
   return Errno == ENETUNREACH || Errno == EAFNOSUPPORT ||
          Errno == EADDRNOTAVAIL;
 }
@@ -154,45 +155,45 @@ void Dial::startNext(Clock::time_point Now) {
   while (Attempts.size() != Addresses.size()) {
     size_t Index = Attempts.size();
     int Fd = beginConnect(Addresses[Index]);
-    int Why = Fd < 0 ? errno : 0;
+    int Code = Fd < 0 ? errno : 0;
     // The other addresses need a descriptor, too.
-    if (Fd < 0 && isOurLack(Why) && !isPending()) {
-      Errno = Why;
+    if (Fd < 0 && isLocalShortage(Code) && !isPending()) {
+      Errno = Code;
       return;
     }
     Attempts.push_back({Fd, Index, Now + Limit});
     NextStart = Now + Stagger;
     if (Fd >= 0)
       return;
-    failed(Attempts.back(), Why);
+    onFailure(Attempts.back(), Code);
   }
   if (!isPending())
     Errno = LastErrno;
 }
 
-void Dial::failed(Attempt &A, int Why) {
+void Dial::onFailure(Attempt &A, int Code) {
   if (A.Fd >= 0)
     os::closeSocket(std::exchange(A.Fd, -1));
-  if (!LastErrno || !isNoWay(Why)) {
-    LastErrno = Why;
-    Which = A.Index;
+  if (!LastErrno || !isNoRoute(Code)) {
+    LastErrno = Code;
+    CurrentIndex = A.Index;
   }
 }
 
-void Dial::ready(size_t Index) {
+void Dial::onReady(size_t Index) {
   Attempt &A = Attempts[Index];
   if (ended() || A.Fd < 0)
     return;
-  int Why = os::connectError(A.Fd);
-  if (Why == 0) {
+  int Code = os::connectError(A.Fd);
+  if (Code == 0) {
     Winner = std::exchange(A.Fd, -1);
-    Which = A.Index;
+    CurrentIndex = A.Index;
     return;
   }
-  failed(A, Why);
+  onFailure(A, Code);
   // The connection was established and then broke: don't try other addresses.
-  if (Why == ECONNRESET || Why == EPIPE)
-    Errno = Why;
+  if (Code == ECONNRESET || Code == EPIPE)
+    Errno = Code;
   else
     startNext(Clock::now());
 }
@@ -202,7 +203,7 @@ void Dial::prepare(Poller &P) {
     return P.wakeAt(Clock::now());
   for (size_t I = 0; I != Attempts.size(); ++I)
     if (Attempts[I].Fd >= 0) {
-      P.add(Attempts[I].Fd, POLLOUT, [this, I](short) { ready(I); });
+      P.add(Attempts[I].Fd, POLLOUT, [this, I](short) { onReady(I); });
       P.wakeAt(Attempts[I].Deadline);
     }
   if (Attempts.size() != Addresses.size())
@@ -214,7 +215,7 @@ void Dial::checkTime(Clock::time_point Now) {
     return;
   for (Attempt &A : Attempts)
     if (A.Fd >= 0 && Now >= A.Deadline)
-      failed(A, ETIMEDOUT);
+      onFailure(A, ETIMEDOUT);
   if (Now >= NextStart || !isPending())
     startNext(Now);
 }

@@ -29,20 +29,21 @@ struct Address {
 };
 
 /// The addresses of a name, or why there are none.
-struct Resolved {
+struct LookupResult {
   std::vector<Address> Addresses; // in the order in which to try them
   std::string Error;              // one line; empty if there are addresses
-  bool IsOurLack = false;         // see isOurLack()
+  bool IsLocalShortage = false;   // see isLocalShortage()
 };
 
 /// Whether this machine lacks descriptors, memory or processes.
-bool isOurLack(int Errno);
+bool isLocalShortage(int Errno);
 
 /// Resolves \p Name on a detached thread, since the system's resolver may be
-/// slow, and posts a letter that calls \p Then. After Mailbox::stop(), the
+/// slow, and posts a letter that calls \p Callback. After Mailbox::stop(), the
 /// answer is dropped.
 void resolve(const std::string &Name, uint16_t Port,
-             std::shared_ptr<Mailbox> Box, std::function<void(Resolved)> Then);
+             std::shared_ptr<Mailbox> Box,
+             std::function<void(LookupResult)> Callback);
 
 /// Returns a non-blocking socket that begins to connect to \p A, with
 /// TCP_NODELAY and watchMachine(); or a negative number with errno set. The
@@ -68,7 +69,7 @@ public:
   /// none.
   int take();
   /// The address of the connection, or the last one tried.
-  const Address &address() const { return Addresses[Which]; }
+  const Address &address() const { return Addresses[CurrentIndex]; }
   /// Why there is no connection. ETIMEDOUT means no answer; ECONNRESET and
   /// EPIPE mean that the connection broke at once.
   int error() const { return Errno; }
@@ -80,8 +81,8 @@ private:
     Clock::time_point Deadline;
   };
   void startNext(Clock::time_point Now);
-  void ready(size_t Index);
-  void failed(Attempt &A, int Why);
+  void onReady(size_t Index);
+  void onFailure(Attempt &A, int Code);
   bool isPending() const;
   void closeAll();
 
@@ -91,7 +92,7 @@ private:
   Clock::time_point NextStart;   // of the next address
   int Winner = -1, Errno = 0;
   int LastErrno = 0; // of an attempt
-  size_t Which = 0;
+  size_t CurrentIndex = 0;
 };
 
 } // namespace dtlto::distcc

@@ -22,15 +22,15 @@ static constexpr unsigned DefaultLocalSlots = 2;
 static constexpr Clock::duration MaxProbe = 30s;
 // After this many failures in a row, a host rests: one that has done jobs
 // before, and the only usable one.
-static constexpr unsigned MaxInRow = 2, MaxInRowOfOnly = 3;
+static constexpr unsigned MaxInRow = 2, MaxInRowOfOnlyHost = 3;
 // How long a shortage of this machine may last.
-static constexpr Clock::duration MaxLack = 3s;
+static constexpr Clock::duration MaxShortage = 3s;
 
 Farm::Farm(const Settings &S, std::string LlvmVersion, std::string Linker,
-           bool CanRunHere, MessageLog &TheLog, std::shared_ptr<Mailbox> Box,
+           bool CanRunLocally, MessageLog &TheLog, std::shared_ptr<Mailbox> Box,
            Reaper &Children)
     : S(S), LlvmVersion(std::move(LlvmVersion)), Linker(std::move(Linker)),
-      CanRunHere(CanRunHere), TheLog(TheLog), Box(std::move(Box)),
+      CanRunLocally(CanRunLocally), TheLog(TheLog), Box(std::move(Box)),
       Children(Children), ProbeRequest(buildProbe(S.Compiler)),
       Sharing(Hosts, TheLog, S.patience()) {
   for (const HostSpec &Spec : S.Hosts) {
@@ -43,46 +43,46 @@ Farm::Farm(const Settings &S, std::string LlvmVersion, std::string Linker,
 }
 
 void Farm::start() {
-  if (!S.OnlyStatus)
+  if (!S.IsStatusOnly)
     Sharing.open(S.LockFile, Box);
-  askSpares(S.OnlyStatus ? UINT64_MAX : S.NumJobs);
+  probeSpares(S.IsStatusOnly ? UINT64_MAX : S.NumJobs);
 }
 
 /// Probes spare hosts for the jobs that exceed the slots of the hosts being
 /// probed. A slow host may be frozen, and doesn't count.
-void Farm::askSpares(uint64_t NumJobs) {
-  uint64_t Soon = 0;
+void Farm::probeSpares(uint64_t NumJobs) {
+  uint64_t ExpectedSlots = 0;
   for (auto &H : Hosts)
-    if (H->isBeingAsked() && Clock::now() < H->AskedAt + S.quickProbe())
-      Soon += H->Slots;
+    if (H->isBeingProbed() && Clock::now() < H->LastProbeTime + S.quickProbe())
+      ExpectedSlots += H->Slots;
   for (auto &H : Hosts)
     if (H->State == Host::Spare &&
-        (Soon < NumJobs || H->Spec.Kind == HostKind::Local)) {
-      Soon += H->Slots;
-      find(*H);
+        (ExpectedSlots < NumJobs || H->Spec.Kind == HostKind::Local)) {
+      ExpectedSlots += H->Slots;
+      beginProbe(*H);
     }
 }
 
 void Farm::settle(size_t NumWaiting) {
   Sharing.settle(NumWaiting != 0);
-  HasWaiting = NumWaiting != 0;
+  HasWaitingJobs = NumWaiting != 0;
   if (Sharing.isReady()) // otherwise no job can be given to a host
-    askSpares(NumWaiting);
+    probeSpares(NumWaiting);
 }
 
 /// Warns, except in a status, which shows the text anyway.
 void Farm::warn(const std::string &Text) {
-  if (S.OnlyStatus)
+  if (S.IsStatusOnly)
     TheLog.debug(Text);
   else
     TheLog.warning(Text);
 }
 
 /// Handles a shortage of this machine, which is not the host's fault.
-void Farm::lack(Host &H, const std::string &Why) {
+void Farm::handleShortage(Host &H, const std::string &Why) {
   Sharing.end();
-  if (H.LackUntil == Clock::time_point())
-    H.LackUntil = Clock::now() + MaxLack;
+  if (H.ShortageUntil == Clock::time_point())
+    H.ShortageUntil = Clock::now() + MaxShortage;
   rest(H, Why, 1s);
 }
 
@@ -95,12 +95,12 @@ void Farm::rest(Host &H, const std::string &Why, Clock::duration Period) {
   auto Seconds = std::chrono::duration_cast<std::chrono::seconds>(Period);
   std::string Text = H.Name + ": " + Why + "; not used for " +
                      std::to_string(Seconds.count()) + " s";
-  if (std::exchange(H.SaidWhy, true))
+  if (std::exchange(H.WasReasonReported, true))
     TheLog.debug(Text);
   else
     warn(Text);
   H.Why = Why;
-  H.NumSaid = H.NumFailed;
+  H.NumReported = H.NumFailed;
   H.State = Host::Resting;
   H.RestsUntil = Clock::now() + Period;
   H.Stats.reset();
@@ -121,25 +121,26 @@ void Farm::leaveOut(Host &H, const std::string &Why) {
 }
 
 /// Whether no other host is usable, or may be soon.
-bool Farm::isOnlyHope(const Host &H) const {
-  HostSet This(Hosts.size());
-  This[H.Index] = true;
-  return !mayTake(This);
+bool Farm::isOnlyCandidate(const Host &H) const {
+  HostSet OnlyThis(Hosts.size());
+  OnlyThis[H.Index] = true;
+  return !mayTake(OnlyThis);
 }
 
-void Farm::recordFailure(Host &H, const void *Module, Clock::time_point Began,
-                         const std::string &Why, bool IsOff) {
+void Farm::recordFailure(Host &H, const void *Module,
+                         Clock::time_point BeginTime, const std::string &Why,
+                         bool IsOff) {
   ++H.NumFailed;
   H.LastFailure = Why;
-  if (Began >= H.CountedAt && Module != H.CountedModule) {
+  if (BeginTime >= H.LastFailureTime && Module != H.LastFailedModule) {
     ++H.NumInRow;
-    H.CountedAt = Clock::now();
-    H.CountedModule = Module;
+    H.LastFailureTime = Clock::now();
+    H.LastFailedModule = Module;
   }
   if (H.State != Host::Usable)
     return;
   // A host that has done nothing yet may never succeed.
-  unsigned Max = isOnlyHope(H)            ? MaxInRowOfOnly
+  unsigned Max = isOnlyCandidate(H)       ? MaxInRowOfOnlyHost
                  : H.NumDone || H.NumBusy ? MaxInRow
                                           : 1;
   restIf(IsOff || H.NumInRow >= Max, H, Why);
@@ -150,33 +151,33 @@ void Farm::recordFull(Host &H, unsigned NumOpen) {
   std::string Text = "it accepts no more than " + std::to_string(H.MaxOpen) +
                      " connections of this link; jobs wait for it (is its "
                      "limit in the host list too high?)";
-  sayFull(H, Text);
+  reportFull(H, Text);
 }
 
 /// Notes that the host is full, once for each host.
-void Farm::sayFull(Host &H, const std::string &Text) {
-  if (std::exchange(H.SaidFull, true) || S.OnlyStatus)
+void Farm::reportFull(Host &H, const std::string &Text) {
+  if (std::exchange(H.WasFullReported, true) || S.IsStatusOnly)
     TheLog.debug(H.Name + ": " + Text);
   else
     TheLog.note(H.Name + ": " + Text);
 }
 
-void Farm::sayFailures() {
+void Farm::reportFailures() {
   for (auto &H : Hosts)
-    if (unsigned N = H->NumFailed - H->NumSaid)
+    if (unsigned N = H->NumFailed - H->NumReported)
       TheLog.note(
           H->Name + ": " + std::to_string(N) + " of " +
           std::to_string(H->NumFailed + H->NumDone) +
           " jobs failed and were retried; the last one: " + H->LastFailure);
 }
 
-void Farm::recordSuccess(Host &H, uint64_t Cost, Clock::duration Took) {
+void Farm::recordSuccess(Host &H, uint64_t Cost, Clock::duration Duration) {
   ++H.NumDone;
   H.NumErrors = H.NumInRow = 0;
-  H.CountedModule = nullptr;
-  H.HadChance = false;
+  H.LastFailedModule = nullptr;
+  H.WasRetried = false;
   H.LastAnswer = Clock::now();
-  H.learn(Cost, Took);
+  H.learn(Cost, Duration);
   if (H.MaxOpen < H.Slots)
     ++H.MaxOpen; // there was room for one
 }
@@ -262,7 +263,7 @@ bool Farm::isSettled() const {
 }
 
 std::vector<dtlto::sdk::Worker>
-Farm::report(std::chrono::milliseconds Waited) const {
+Farm::report(std::chrono::milliseconds WaitTime) const {
   std::vector<sdk::Worker> All;
   for (auto &H : Hosts) {
     sdk::Worker R{H->Name, DTLTO_WORKER_OUT};
@@ -275,16 +276,16 @@ Farm::report(std::chrono::milliseconds Waited) const {
       // The number of cores is unknown; distccd has about as many slots.
       if (H->LoadHundredths != UINT32_MAX && H->Slots)
         R.LoadPermille = H->LoadHundredths * 10 / H->Slots;
-    } else if (H->isBeingAsked()) {
-      std::string Time = std::to_string(Waited.count()) + " ms";
+    } else if (H->isBeingProbed()) {
+      std::string Time = std::to_string(WaitTime.count()) + " ms";
       if (H->State == Host::Resolving)
         R.Why = "its address was not found within " + Time;
       else if (H->Probe->state() != Connection::Connecting)
         R.Why = "did not report its compiler's version within " + Time;
-      else if (H->LastSign >= H->AskedFirst)
+      else if (H->LastStatsAnswer >= H->FirstProbeTime)
         R.Why = "it accepts no more connections, since it is busy";
       else
-        R.Why = H->Probe->whyNotConnected(ETIMEDOUT);
+        R.Why = H->Probe->connectErrorText(ETIMEDOUT);
     } else {
       R.Why = H->Why;
     }
@@ -300,15 +301,16 @@ void Farm::prepare(Poller &P) {
     if (H->Probe) {
       H->Probe->prepare(P);
       for (Clock::duration D : {Clock::duration(QuickConnect), MaxProbe})
-        if (Now < H->AskedAt + D)
-          P.wakeAt(H->AskedAt + D);
+        if (Now < H->LastProbeTime + D)
+          P.wakeAt(H->LastProbeTime + D);
     }
     if (H->Stats)
       H->Stats->prepare(P);
     if (H->State == Host::Resting)
       P.wakeAt(H->RestsUntil);
-    if (HasWaiting && H->isBeingAsked() && Now < H->AskedAt + S.quickProbe())
-      P.wakeAt(H->AskedAt + S.quickProbe());
+    if (HasWaitingJobs && H->isBeingProbed() &&
+        Now < H->LastProbeTime + S.quickProbe())
+      P.wakeAt(H->LastProbeTime + S.quickProbe());
   }
 }
 
@@ -317,22 +319,22 @@ void Farm::checkTime(Clock::time_point Now) {
   for (auto &H : Hosts) {
     if (H->Probe) {
       H->Probe->checkTime(Now);
-      askStats(*H, Now);
+      queryStats(*H, Now);
       // Wait longer for the only host.
-      if (Now >= H->AskedAt + MaxProbe && counts().Hosts != 0 &&
+      if (Now >= H->LastProbeTime + MaxProbe && counts().Hosts != 0 &&
           H->Probe->state() == Connection::Waiting)
         H->Probe->giveUp(Now);
       if (H->Probe->ended())
-        probeEnded(*H);
+        onProbeEnd(*H);
     }
     if (H->Stats) {
       H->Stats->checkTime(Now);
       if (H->Stats->ended())
-        statsEnded(*H, Now);
+        onStatsEnd(*H, Now);
     }
     // Ask a rested host again, even if it still has jobs.
     if (H->State == Host::Resting && Now >= H->RestsUntil)
-      find(*H);
+      beginProbe(*H);
   }
 }
 
@@ -341,8 +343,8 @@ void Farm::checkTime(Clock::time_point Now) {
 //===----------------------------------------------------------------------===//
 
 Host::Slot *Host::idleSlot() {
-  for (Slot &S : InSlot)
-    if (!S.Job && S.IsOurs)
+  for (Slot &S : SlotTable)
+    if (!S.Job && S.IsLocked)
       return &S;
   return nullptr;
 }
@@ -350,27 +352,28 @@ Host::Slot *Host::idleSlot() {
 int Host::take(uint64_t Job) {
   ++NumBusy;
   Slot *To = idleSlot();
-  for (size_t I = 0; !To && I != InSlot.size(); ++I)
-    if (!InSlot[I].Job)
-      To = &InSlot[I];
+  for (size_t I = 0; !To && I != SlotTable.size(); ++I)
+    if (!SlotTable[I].Job)
+      To = &SlotTable[I];
   if (!To)
-    To = &InSlot.emplace_back();
+    To = &SlotTable.emplace_back();
   To->Job = Job;
-  return static_cast<int>(To - InSlot.data());
+  return static_cast<int>(To - SlotTable.data());
 }
 
 void Host::release(uint64_t Job) {
   assert(NumBusy > 0);
   --NumBusy;
-  for (Slot &S : InSlot)
+  for (Slot &S : SlotTable)
     if (S.Job == Job) {
       S.Job = 0;
-      IsTaken &= !S.IsOurs;
+      IsTaken &= !S.IsLocked;
     }
 }
 
-void Host::learn(uint64_t Cost, Clock::duration Took) {
-  double Seconds = std::max(std::chrono::duration<double>(Took).count(), 0.001);
+void Host::learn(uint64_t Cost, Clock::duration Duration) {
+  double Seconds =
+      std::max(std::chrono::duration<double>(Duration).count(), 0.001);
   double Now = static_cast<double>(std::max<uint64_t>(Cost, 1)) / Seconds;
   // Jobs differ, and so does a machine's other work.
   Speed = Speed == 0 ? Now : 0.7 * Speed + 0.3 * Now;

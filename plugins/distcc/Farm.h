@@ -22,10 +22,10 @@ namespace dtlto::distcc {
 class Farm {
 public:
   /// Each compiler must have the version \p LlvmVersion. \p Linker is the
-  /// linker's version, empty if unknown. \p CanRunHere makes hosts of kind
+  /// linker's version, empty if unknown. \p CanRunLocally makes hosts of kind
   /// Local usable.
   Farm(const Settings &S, std::string LlvmVersion, std::string Linker,
-       bool CanRunHere, MessageLog &TheLog, std::shared_ptr<Mailbox> Box,
+       bool CanRunLocally, MessageLog &TheLog, std::shared_ptr<Mailbox> Box,
        Reaper &Children);
 
   /// Begins to probe hosts in parallel: enough to have slots for the jobs of
@@ -50,18 +50,19 @@ public:
   /// Whether a host that is not in \p Tried is usable, or may be soon.
   bool mayTake(const HostSet &Tried) const;
   /// Whether any host is usable, or may be soon.
-  bool anyHope() const { return mayTake(HostSet(Hosts.size())); }
+  bool mayTakeJobs() const { return mayTake(HostSet(Hosts.size())); }
 
-  /// Records that a job of \p Module, which \p H has had since \p Began, failed
-  /// through the host's fault. The host rests if \p IsOff, or after several
-  /// failures in a row: more of them if it has done jobs, or is the only host.
-  void recordFailure(Host &H, const void *Module, Clock::time_point Began,
+  /// Records that a job of \p Module, which \p H has had since \p BeginTime,
+  /// failed through the host's fault. The host rests if \p IsOff, or after
+  /// several failures in a row: more of them if it has done jobs, or is the
+  /// only host.
+  void recordFailure(Host &H, const void *Module, Clock::time_point BeginTime,
                      const std::string &Why, bool IsOff);
   /// Records that the host is up, but accepts no more than \p NumOpen
   /// connections.
   void recordFull(Host &H, unsigned NumOpen);
   /// Records a successful job.
-  void recordSuccess(Host &H, uint64_t Cost, Clock::duration Took);
+  void recordSuccess(Host &H, uint64_t Cost, Clock::duration Duration);
   /// Records a compile error, which doesn't show the host's speed.
   void recordCompileError(Host &H);
   /// Records that the linker has cancelled a job that \p H had since \p Since.
@@ -69,7 +70,7 @@ public:
   /// Records that the linker has refuted a result with this status.
   void recordRefuted(const std::string &Name, int32_t Status);
   /// Reports failures of jobs that were tried again.
-  void sayFailures();
+  void reportFailures();
 
   void prepare(Poller &P);
   void checkTime(Clock::time_point Now);
@@ -87,24 +88,24 @@ public:
   /// Whether no host is being probed any more.
   bool isSettled() const;
   /// Describes all hosts, in the order of the list. A host that hasn't answered
-  /// within \p Waited counts as out.
-  std::vector<sdk::Worker> report(std::chrono::milliseconds Waited) const;
+  /// within \p WaitTime counts as out.
+  std::vector<sdk::Worker> report(std::chrono::milliseconds WaitTime) const;
 
 private:
   // A host that is up and has room accepts a connection within this time.
   static constexpr std::chrono::seconds QuickConnect{1};
 
-  void askSpares(uint64_t NumJobs);
-  void find(Host &H);
-  void probe(Host &H, Resolved R);
-  void probeEnded(Host &H);
-  void probeFailed(Host &H, const Connection &P);
-  void askStats(Host &H, Clock::time_point Now);
-  void statsEnded(Host &H, Clock::time_point Now);
-  bool isOnlyHope(const Host &H) const;
-  void sayFull(Host &H, const std::string &Text);
+  void probeSpares(uint64_t NumJobs);
+  void beginProbe(Host &H);
+  void probe(Host &H, LookupResult R);
+  void onProbeEnd(Host &H);
+  void onProbeFailure(Host &H, const Connection &P);
+  void queryStats(Host &H, Clock::time_point Now);
+  void onStatsEnd(Host &H, Clock::time_point Now);
+  bool isOnlyCandidate(const Host &H) const;
+  void reportFull(Host &H, const std::string &Text);
   void compareVersion(Host &H, std::string Line);
-  void lack(Host &H, const std::string &Why);
+  void handleShortage(Host &H, const std::string &Why);
   void rest(Host &H, const std::string &Why, Clock::duration Period = {});
   void restIf(bool IsBad, Host &H, const std::string &Why);
   void leaveOut(Host &H, const std::string &Why);
@@ -112,15 +113,16 @@ private:
 
   const Settings &S;
   const std::string LlvmVersion, Linker;
-  const bool CanRunHere;
+  const bool CanRunLocally;
   MessageLog &TheLog;
   const std::shared_ptr<Mailbox> Box;
   Reaper &Children;
   const std::shared_ptr<const Request> ProbeRequest;
   std::vector<std::unique_ptr<Host>> Hosts;
-  const Host *FirstProven = nullptr; // reference for the versions of others
+  const Host *ReferenceHost = nullptr; // reference for the versions of others
   SlotSharing Sharing;
-  bool HasWaiting = false; // jobs that wait after the idle slots were filled
+  // Jobs that wait after the idle slots were filled.
+  bool HasWaitingJobs = false;
 };
 
 } // namespace dtlto::distcc

@@ -17,22 +17,22 @@ using namespace dtlto::distcc;
 using namespace std::chrono_literals;
 
 // After this time, the only usable host is asked again, once.
-static constexpr Clock::duration SecondChance = 300ms;
+static constexpr Clock::duration RetryDelay = 300ms;
 // A compiler's version has a few hundred bytes. With this limit, a probe ends
 // within about two minutes even at the lowest rate.
 static constexpr uint64_t MaxProbeReply = 64 << 10;
 
-void Farm::find(Host &H) {
-  H.AskedAt = Clock::now();
-  if (!H.isBeingAsked())
-    H.AskedFirst = H.AskedAt;
+void Farm::beginProbe(Host &H) {
+  H.LastProbeTime = Clock::now();
+  if (!H.isBeingProbed())
+    H.FirstProbeTime = H.LastProbeTime;
   H.State = Host::Resolving;
   H.NumErrors = H.NumRefuted = H.NumInRow = 0;
-  H.AskedStats = H.AskedSign = H.IsAskedSoon = false;
+  H.HasQueriedStats = H.HasQueriedAll = H.IsRetriedSoon = false;
   H.MaxOpen = MaxSlots;
   switch (H.Spec.Kind) {
   case HostKind::Local:
-    if (CanRunHere)
+    if (CanRunLocally)
       H.State = Host::Usable;
     else
       leaveOut(H, "this linker offers no code generation to plugins");
@@ -40,7 +40,7 @@ void Farm::find(Host &H) {
   case HostKind::Ssh:
     return probe(H, {}); // ssh looks the name up
   case HostKind::Tcp:
-    resolve(H.Spec.Name, H.Spec.Port, Box, [this, &H](Resolved R) {
+    resolve(H.Spec.Name, H.Spec.Port, Box, [this, &H](LookupResult R) {
       if (H.State == Host::Resolving)
         probe(H, std::move(R));
     });
@@ -48,10 +48,11 @@ void Farm::find(Host &H) {
   }
 }
 
-void Farm::probe(Host &H, Resolved R) {
+void Farm::probe(Host &H, LookupResult R) {
   if (!R.Error.empty())
-    return R.IsOurLack
-               ? lack(H, "this machine cannot look up the name: " + R.Error)
+    return R.IsLocalShortage
+               ? handleShortage(H, "this machine cannot look up the name: " +
+                                       R.Error)
                : rest(H, "cannot be found: " + R.Error);
   H.State = Host::Probing;
   H.Addresses = std::move(R.Addresses);
@@ -62,25 +63,26 @@ void Farm::probe(Host &H, Resolved R) {
 /// Once the probe is connected, asks the same address for the number of slots.
 /// If it isn't connected soon, asks all addresses for a sign of life: the host
 /// may be up but accept no more connections.
-void Farm::askStats(Host &H, Clock::time_point Now) {
+void Farm::queryStats(Host &H, Clock::time_point Now) {
   Connection::StateTy State = H.Probe->state();
   if (H.Spec.Kind != HostKind::Tcp || State == Connection::Failed)
     return;
   bool IsConnected = State != Connection::Connecting;
-  bool &Asked = IsConnected ? H.AskedStats : H.AskedSign;
-  if (H.Stats || Asked || (!IsConnected && Now < H.AskedAt + QuickConnect))
+  bool &HasQueried = IsConnected ? H.HasQueriedStats : H.HasQueriedAll;
+  if (H.Stats || HasQueried ||
+      (!IsConnected && Now < H.LastProbeTime + QuickConnect))
     return;
-  Asked = true;
+  HasQueried = true;
   if (uint16_t Port = S.statsPort(H.Spec, /*DespiteLimit=*/!IsConnected))
     H.Stats = std::make_unique<StatsQuery>(
         IsConnected ? std::vector<Address>{H.Probe->address()} : H.Addresses,
         Port);
 }
 
-void Farm::statsEnded(Host &H, Clock::time_point Now) {
+void Farm::onStatsEnd(Host &H, Clock::time_point Now) {
   std::unique_ptr<StatsQuery> Stats = std::move(H.Stats);
-  if (Stats->isHeard())
-    H.LastSign = Now;
+  if (Stats->isAlive())
+    H.LastStatsAnswer = Now;
   H.LoadHundredths = Stats->loadHundredths();
   if (unsigned Slots = Stats->slots(); Slots && !H.Spec.Limit) {
     TheLog.debug(H.Name + ": its statistics port reports " +
@@ -89,7 +91,7 @@ void Farm::statsEnded(Host &H, Clock::time_point Now) {
   }
 }
 
-void Farm::probeEnded(Host &H) {
+void Farm::onProbeEnd(Host &H) {
   std::unique_ptr<Connection> P = std::move(H.Probe);
   if (P->state() == Connection::Done) {
     std::string Line;
@@ -103,8 +105,8 @@ void Farm::probeEnded(Host &H) {
     TheLog.debug(H.Name + ": has " + S.Compiler + " " + LlvmVersion + ", " +
                  std::to_string(H.Slots) + " slots");
     H.State = Host::Usable;
-    H.LackUntil = {};
-    H.SaidWhy = false;
+    H.ShortageUntil = {};
+    H.WasReasonReported = false;
     return;
   }
   bool OverSsh = H.Spec.Kind == HostKind::Ssh;
@@ -112,27 +114,28 @@ void Farm::probeEnded(Host &H) {
   // end a link.
   bool IsQuick = P->failure() == Connection::Unreachable ||
                  P->failure() == Connection::Dropped;
-  if (IsQuick && !OverSsh && !P->wasIgnored() && !S.OnlyStatus &&
-      isOnlyHope(H) && !std::exchange(H.HadChance, true)) {
+  if (IsQuick && !OverSsh && !P->wasIgnored() && !S.IsStatusOnly &&
+      isOnlyCandidate(H) && !std::exchange(H.WasRetried, true)) {
     TheLog.debug(H.Name + ": " + P->error() + "; asking again");
     H.Stats.reset();
     H.State = Host::Resting;
-    H.IsAskedSoon = true;
-    H.RestsUntil = Clock::now() + SecondChance;
+    H.IsRetriedSoon = true;
+    H.RestsUntil = Clock::now() + RetryDelay;
     return;
   }
-  if (P->wasIgnored() && !P->wasReset() && H.LastSign >= H.AskedAt &&
-      Clock::now() < H.AskedFirst + S.IoTimeout) {
+  if (P->wasIgnored() && !P->wasReset() &&
+      H.LastStatsAnswer >= H.LastProbeTime &&
+      Clock::now() < H.FirstProbeTime + S.IoTimeout) {
     std::string Text =
         "it accepts no more connections, since it is busy; waiting for it";
-    sayFull(H, Text);
-    return find(H);
+    reportFull(H, Text);
+    return beginProbe(H);
   }
-  probeFailed(H, *P);
+  onProbeFailure(H, *P);
 }
 
 /// Reports why the probe failed, and what may help.
-void Farm::probeFailed(Host &H, const Connection &P) {
+void Farm::onProbeFailure(Host &H, const Connection &P) {
   bool OverSsh = H.Spec.Kind == HostKind::Ssh;
   std::string Why = P.error();
   switch (P.failure()) {
@@ -159,11 +162,11 @@ void Farm::probeFailed(Host &H, const Connection &P) {
     if (OverSsh)
       return rest(H, Why + " when asked for its compiler: does ssh reach it?");
     return rest(H, Why + " when asked for its compiler: is it overloaded?");
-  case Connection::Lost:
+  case Connection::MachineLost:
     return rest(H, Why);
-  case Connection::Exhausted:
-    return lack(H, Why);
-  case Connection::Nonsense:
+  case Connection::OutOfResources:
+    return handleShortage(H, Why);
+  case Connection::InvalidReply:
     return leaveOut(H, "not a distccd: " + Why);
   }
 }
@@ -178,9 +181,9 @@ void Farm::compareVersion(Host &H, std::string Line) {
     return warn(
         Text + "this linker is '" + Linker +
         "': the objects may differ; --thinlto-dist-verify compares them");
-  if (!FirstProven)
-    FirstProven = &H;
-  else if (FirstProven->Version != Line)
-    TheLog.note(Text + FirstProven->Name + "'s says '" + FirstProven->Version +
-                "'");
+  if (!ReferenceHost)
+    ReferenceHost = &H;
+  else if (ReferenceHost->Version != Line)
+    TheLog.note(Text + ReferenceHost->Name + "'s says '" +
+                ReferenceHost->Version + "'");
 }

@@ -38,41 +38,43 @@ struct Host {
   const std::string Name;
 
   StateTy State = Spare;
-  Clock::time_point AskedAt;    // when the probe began
-  Clock::time_point AskedFirst; // when the first probe in a row began
+  Clock::time_point LastProbeTime;  // when the probe began
+  Clock::time_point FirstProbeTime; // when the first probe in a row began
   /// A name may have several addresses, each of another machine. A usable host
   /// keeps the one that answered the probe.
   std::vector<Address> Addresses;
   std::unique_ptr<Connection> Probe;
   std::unique_ptr<StatsQuery> Stats; // runs in parallel with the probe
-  bool AskedStats = false;           // at the address that answered the probe
-  bool AskedSign = false; // at all addresses, before the probe was connected
+  bool HasQueriedStats = false;      // at the address that answered the probe
+  // At all addresses, before the probe was connected.
+  bool HasQueriedAll = false;
   Clock::time_point RestsUntil;
   /// A shortage of this machine that made the host rest may end until then.
-  Clock::time_point LackUntil;
-  bool IsAskedSoon = false; // it rests briefly, see HadChance
-  bool HadChance =
-      false;            // the only usable host has failed, and was asked again
-  bool SaidWhy = false; // Why was reported since the host was last usable
-  std::string Why;      // why it rests, or is out
-  std::string Version;  // of its compiler, as it was last reported
+  Clock::time_point ShortageUntil;
+  bool IsRetriedSoon = false; // it rests briefly, see WasRetried
+  // The only usable host has failed, and was asked again.
+  bool WasRetried = false;
+  // Why was reported since the host was last usable.
+  bool WasReasonReported = false;
+  std::string Why;     // why it rests, or is out
+  std::string Version; // of its compiler, as it was last reported
 
   unsigned Slots = 0; // jobs at the same time
   /// Connections that the host accepts at a time, as far as known. A server
   /// whose queue is full doesn't answer.
   unsigned MaxOpen = MaxSlots;
-  bool SaidFull = false;
+  bool WasFullReported = false;
   struct Slot {
-    uint64_t Job = 0;         // its id; 0: idle
-    bool IsOurs = false;      // this link holds its lock
-    Clock::time_point Since;  // when it got the lock
-    Clock::time_point Yields; // left to other links until then
+    uint64_t Job = 0;             // its id; 0: idle
+    bool IsLocked = false;        // this link holds its lock
+    Clock::time_point Since;      // when it got the lock
+    Clock::time_point YieldUntil; // left to other links until then
   };
-  std::vector<Slot> InSlot; // monitors show slots by number
+  std::vector<Slot> SlotTable; // monitors show slots by number
   unsigned NumBusy = 0;
   bool IsTaken = false; // other links have all further slots
-  bool SaidTaken = false;
-  bool Awaits = false; // this link has announced that it needs a slot
+  bool WasTakenReported = false;
+  bool IsAwaitingSlot = false; // this link has announced that it needs a slot
   /// How long this link keeps a slot while another link needs one.
   static constexpr Clock::duration MinTenure = std::chrono::milliseconds(500);
   Clock::duration Tenure = MinTenure;
@@ -83,20 +85,20 @@ struct Host {
   double Speed = 0;
 
   /// Jobs that failed through the host's fault, and how many were reported.
-  unsigned NumFailed = 0, NumSaid = 0;
+  unsigned NumFailed = 0, NumReported = 0;
   std::string LastFailure;
   /// Such failures of different modules since the host's last good object.
   /// Simultaneous failures count once.
   unsigned NumInRow = 0;
-  Clock::time_point CountedAt;
-  const void *CountedModule = nullptr;
+  Clock::time_point LastFailureTime;
+  const void *LastFailedModule = nullptr;
 
   /// Since the host's last good object: compile errors that were not refuted,
   /// and jobs that were cancelled without an answer.
   unsigned NumErrors = 0;
-  Clock::time_point LastAnswer; // to a job
-  Clock::time_point LastSign;   // from its statistics port
-  unsigned NumRefuted = 0;      // wrong results since the host was last asked
+  Clock::time_point LastAnswer;      // to a job
+  Clock::time_point LastStatsAnswer; // from its statistics port
+  unsigned NumRefuted = 0; // wrong results since the host was last asked
   static constexpr unsigned MaxWrong = 2; // limit for each of the two
 
   /// Whether the host may fail every compile at once, or be frozen.
@@ -106,10 +108,11 @@ struct Host {
   bool hasRoom() const {
     return State == Usable && NumBusy < room() && !IsTaken;
   }
-  bool isBeingAsked() const { return State == Resolving || State == Probing; }
+  bool isBeingProbed() const { return State == Resolving || State == Probing; }
   bool mayBecomeUsable() const {
-    return State == Spare || isBeingAsked() ||
-           (State == Resting && (IsAskedSoon || Clock::now() < LackUntil));
+    return State == Spare || isBeingProbed() ||
+           (State == Resting &&
+            (IsRetriedSoon || Clock::now() < ShortageUntil));
   }
 
   bool mayTakeJobs() const { return State == Usable || mayBecomeUsable(); }
@@ -119,7 +122,7 @@ struct Host {
   void release(uint64_t Job);
   /// Returns an idle slot that is this link's, or null.
   Slot *idleSlot();
-  void learn(uint64_t Cost, Clock::duration Took);
+  void learn(uint64_t Cost, Clock::duration Duration);
 };
 
 } // namespace dtlto::distcc

@@ -48,7 +48,7 @@ public:
   void parse();
 
   HostSpec Spec;
-  bool Down = false, Auth = false, Zstd = false; // options
+  bool IsDown = false, Auth = false, Zstd = false; // options
 
 private:
   bool accept(char C) {
@@ -82,7 +82,7 @@ static bool isNameChar(char C) {
 
 /// Returns the first character of \p Name that host names can't have, in
 /// quotes, or nothing.
-static std::string wrongChar(std::string_view Name) {
+static std::string invalidChar(std::string_view Name) {
   auto Wrong = std::find_if_not(Name.begin(), Name.end(), isNameChar);
   return Wrong == Name.end() ? "" : quote(std::string_view(&*Wrong, 1));
 }
@@ -110,14 +110,14 @@ static std::string withBrackets(std::string_view Item) {
   bool HasPort = Colon != std::string_view::npos &&
                  isIPv6(Host.substr(0, Colon)) &&
                  parseNumber(Host.substr(Colon + 1), 1024, 65535, Port);
-  std::string Right, Whole = "[" + std::string(Host) + "]" + Rest;
+  std::string Correction, Whole = "[" + std::string(Host) + "]" + Rest;
   if (HasPort)
-    Right = "[" + std::string(Host.substr(0, Colon)) + "]" +
-            std::string(Host.substr(Colon)) + Rest;
+    Correction = "[" + std::string(Host.substr(0, Colon)) + "]" +
+                 std::string(Host.substr(Colon)) + Rest;
   // The name of an interface has no colon.
   if (!isIPv6(Host) || (HasPort && Host.find('%') < Colon))
-    return Right;
-  return HasPort ? Right + ", or " + Whole + " if there is no port in it"
+    return Correction;
+  return HasPort ? Correction + ", or " + Whole + " if there is no port in it"
                  : Whole;
 }
 
@@ -175,7 +175,7 @@ void ItemParser::parseAddress() {
   if (!isIPv6(Spec.Name) || Spec.Name.find('\0') != std::string::npos ||
       Percent + 1 == Spec.Name.size())
     fail(quote(Spec.Name) + " is not an IPv6 address");
-  std::string Wrong = wrongChar(std::string_view(Spec.Name).substr(
+  std::string Wrong = invalidChar(std::string_view(Spec.Name).substr(
       std::min(Percent + 1, Spec.Name.size())));
   if (!Wrong.empty())
     fail("an interface's name cannot have " + Wrong);
@@ -187,13 +187,13 @@ void ItemParser::parseName() {
   std::string_view Whole = Rest;
   Spec.Name = until(":/,");
   if (Spec.Kind == HostKind::Tcp && !hasOddChar(Whole))
-    if (std::string Right = withBrackets(Whole); !Right.empty())
-      fail("an IPv6 address needs brackets: " + Right);
+    if (std::string Correction = withBrackets(Whole); !Correction.empty())
+      fail("an IPv6 address needs brackets: " + Correction);
   if (Spec.Name.empty())
     fail("the name of the host is missing");
   if (Spec.Name.front() == '-')
     fail("a host's name cannot begin with '-'");
-  std::string Wrong = wrongChar(Spec.Name);
+  std::string Wrong = invalidChar(Spec.Name);
   if (Wrong == "';'")
     fail("a host's name cannot have ';' (hosts are separated by spaces)");
   if (!Wrong.empty())
@@ -223,17 +223,17 @@ void ItemParser::parseOption() {
     return; // the protocol always uses both
   if (Option.empty())
     fail("an option after ',' is missing");
-  bool &Set = Option == "down" ? Down : Option == "zstd" ? Zstd : Auth;
+  bool &Set = Option == "down" ? IsDown : Option == "zstd" ? Zstd : Auth;
   if (Option == "down" || Option == "zstd" || Option == "auth" ||
       Option.substr(0, 5) == "auth=") {
     Set = true;
     return;
   }
   std::string Problem = "unknown option " + quote(Option);
-  std::string_view Near =
+  std::string_view Suggestion =
       nearest(Option, {"lzo", "cpp", "down", "auth", "zstd"});
-  if (!Near.empty())
-    fail(Problem + ", did you mean '," + std::string(Near) + "'?");
+  if (!Suggestion.empty())
+    fail(Problem + ", did you mean '," + std::string(Suggestion) + "'?");
   fail(Problem + ", expected lzo, cpp or down (hosts are separated by "
                  "spaces)");
 }
@@ -271,7 +271,7 @@ void ListParser::add(std::string_view Item) {
   ItemParser Host(Item);
   Host.parse();
   Zstd |= Host.Zstd;
-  if (Host.Down)
+  if (Host.IsDown)
     return;
   if (Host.Auth)
     Auth.push_back(Host.Spec.display());
@@ -290,16 +290,16 @@ void ListParser::addKeyword(std::string_view Item) {
     (IsSlots ? Slots : SlotsCpp) = true;
     return;
   }
-  std::string_view Near = nearest(
+  std::string_view Suggestion = nearest(
       Word, {"--randomize", "--localslots", "--localslots_cpp", "+zeroconf"});
   if (Item == "--randomize")
     List.Randomize = true;
   else if (Item == "+zeroconf")
     Zeroconf = true;
-  else if (Near == Word)
+  else if (Suggestion == Word)
     fail(std::string(Word) + " takes no value");
-  else if (!Near.empty())
-    fail("unknown, did you mean " + quote(Near) + "?");
+  else if (!Suggestion.empty())
+    fail("unknown, did you mean " + quote(Suggestion) + "?");
   else
     fail("unknown, expected a host or --randomize");
 }

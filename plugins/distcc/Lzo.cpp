@@ -15,7 +15,7 @@
 using namespace dtlto;
 using namespace dtlto::distcc;
 
-static bool initialized() {
+static bool isInitialized() {
   static const bool Ok = lzo_init() == LZO_E_OK;
   return Ok;
 }
@@ -27,7 +27,7 @@ static const unsigned char *bytes(std::string_view Text) {
 std::vector<uint8_t> dtlto::distcc::lzoCompress(std::string_view In) {
   if (In.empty())
     return {};
-  if (!initialized())
+  if (!isInitialized())
     throw std::bad_alloc();
   // Neither needs to be cleared. LZO1X-1 produces at most this many bytes.
   std::unique_ptr<uint8_t[]> Room(
@@ -54,27 +54,27 @@ bool dtlto::distcc::lzoDecompress(std::string_view In, size_t MaxSize,
     return true;
   // A byte of the stream stands for at most 255 bytes: lengths are written as
   // a run of zeros, each of which adds 255.
-  size_t Most = MaxSize;
+  size_t MaxOutput = MaxSize;
   if (In.size() < (MaxSize >> 8))
-    Most = std::min(MaxSize, In.size() * 256 + 64);
+    MaxOutput = std::min(MaxSize, In.size() * 256 + 64);
   auto NoRoom = [&] {
-    Error = "no address space for " + sizeText(Most);
+    Error = "no address space for " + sizeText(MaxOutput);
     return false;
   };
-  if (!initialized())
+  if (!isInitialized())
     return NoRoom();
   // A mapping can't have 0 bytes, but the result of a stream can.
-  size_t Room = std::max<size_t>(Most, 1);
+  size_t Room = std::max<size_t>(MaxOutput, 1);
   void *Pages = os::reserve(Room);
   // If address space is scarce, reserve a size that nearly all objects fit
   // into.
-  if (!Pages && In.size() < Most / 16) {
+  if (!Pages && In.size() < MaxOutput / 16) {
     Room = In.size() * 16;
     Pages = os::reserve(Room);
   }
   if (!Pages)
     return NoRoom();
-  lzo_uint Size = std::min(Room, Most);
+  lzo_uint Size = std::min(Room, MaxOutput);
   int Status = lzo1x_decompress_safe(
       bytes(In), In.size(), static_cast<uint8_t *>(Pages), &Size, nullptr);
   if (Status != LZO_E_OK)
@@ -85,7 +85,7 @@ bool dtlto::distcc::lzoDecompress(std::string_view In, size_t MaxSize,
 
   if (Status == LZO_E_OK)
     return true;
-  if (Status == LZO_E_OUTPUT_OVERRUN && Room < Most)
+  if (Status == LZO_E_OUTPUT_OVERRUN && Room < MaxOutput)
     return NoRoom();
   Error = "damaged LZO data";
   if (Status == LZO_E_OUTPUT_OVERRUN && Room >= MaxSize)

@@ -22,10 +22,10 @@ class Poller {
 public:
   using TimePoint = std::chrono::steady_clock::time_point;
 
-  /// \p Ready is called with poll's revents if there are any.
-  void add(int Fd, short Events, std::function<void(short)> Ready) {
+  /// \p OnReady is called with poll's revents if there are any.
+  void add(int Fd, short Events, std::function<void(short)> OnReady) {
     Fds.push_back({decltype(pollfd::fd)(Fd), Events, 0});
-    Calls.push_back(std::move(Ready));
+    Calls.push_back(std::move(OnReady));
   }
   /// Makes wait() return at \p T at the latest.
   void wakeAt(TimePoint T) { Deadline = std::min(Deadline, T); }
@@ -34,10 +34,11 @@ public:
     using namespace std::chrono;
     int Timeout = -1;
     if (Deadline != TimePoint::max()) {
-      auto Left = duration_cast<milliseconds>(Deadline - steady_clock::now());
+      auto Remaining =
+          duration_cast<milliseconds>(Deadline - steady_clock::now());
       // Round up, so that the time has really passed.
       Timeout = static_cast<int>(
-          std::clamp<milliseconds::rep>(Left.count() + 1, 0, 3600 * 1000));
+          std::clamp<milliseconds::rep>(Remaining.count() + 1, 0, 3600 * 1000));
     }
     if (os::poll(Fds.data(), Fds.size(), Timeout) <= 0)
       return;

@@ -52,9 +52,9 @@ constexpr uint64_t MaxText = uint64_t(64) << 20;
 ///   P.end(); P.take()
 ///
 /// The parser asks for no byte past the current part. A reply that is
-/// complete() may be taken without the end of file, which a server whose child
-/// was killed may never send. But wait a moment for the end of file: only that
-/// proves that nothing else follows.
+/// isComplete() may be taken without the end of file, which a server whose
+/// child was killed may never send. But wait a moment for the end of file: only
+/// that proves that nothing else follows.
 class ReplyParser {
 public:
   ReplyParser() = default;
@@ -70,13 +70,13 @@ public:
   bool end();
 
   /// Whether anything has arrived: the server has finished the job.
-  bool started() const { return Started; }
+  bool hasStarted() const { return HasStarted; }
   /// Whether the object and everything before it have arrived without an error.
   /// Dependencies and the end of file may still follow.
-  bool complete() const { return Current >= Dotd && Error.empty(); }
+  bool isComplete() const { return Current >= Dotd && Error.empty(); }
   /// Describes in one line what is wrong.
   const std::string &error() const { return Error; }
-  /// Returns the reply, which must be complete().
+  /// Returns the reply, which must be isComplete().
   Reply take() { return std::move(Result); }
 
 private:
@@ -89,17 +89,17 @@ private:
   static const PartInfo Parts[];
 
   bool fail(std::string Text);
-  bool token();
-  bool next();
+  bool parseToken();
+  bool beginNextPart();
   void expect(std::vector<uint8_t> &To, size_t Size);
   const PartInfo &part() const { return Parts[Current]; }
 
   PartTy Current = Done;
-  bool Started = false;
+  bool HasStarted = false;
   // Target receives the part's token, and then its body.
   bool InBody = false;
   std::vector<uint8_t> Token, *Target = &Token;
-  size_t Have = 0, Need = TokenSize; // bytes of it
+  size_t NumReceived = 0, NumExpected = TokenSize; // bytes of it
   static constexpr size_t TokenSize = 12;
   Reply Result;
   std::string Error;

@@ -18,17 +18,17 @@ using namespace dtlto::distcc;
   throw sdk::Error(DTLTO_ERROR_CALLER, Text);
 }
 
-static Packed compressed(std::string_view Bytes) {
+static PackedBytes compress(std::string_view Bytes) {
   return std::make_shared<const std::vector<uint8_t>>(lzoCompress(Bytes));
 }
 
-Packed dtlto::distcc::pack(ByteCache &Kept, const dtlto_input &Input) {
+PackedBytes dtlto::distcc::pack(ByteCache &Cache, const dtlto_input &Input) {
   std::string_view Bytes(static_cast<const char *>(Input.bytes.data),
                          static_cast<size_t>(Input.bytes.size));
   // A primary is sent once, or once for each part.
   if (Input.role != DTLTO_ROLE_IMPORT)
-    return compressed(Bytes);
-  return Kept.get({Input.bytes.data, 0}, [&] { return lzoCompress(Bytes); });
+    return compress(Bytes);
+  return Cache.get({Input.bytes.data, 0}, [&] { return lzoCompress(Bytes); });
 }
 
 namespace {
@@ -45,7 +45,7 @@ public:
     token("NFIL", NumFiles);
   }
 
-  void file(const std::string &Path, Packed Bytes) {
+  void file(const std::string &Path, PackedBytes Bytes) {
     string("NAME", "/w/" + Path);
     token("FILE", Bytes->size());
     if (Bytes->empty())
@@ -74,10 +74,10 @@ private:
     Result->Owners.push_back(std::move(Owner));
   }
   void flush() {
-    auto Owned =
+    auto SegmentText =
         std::make_shared<const std::string>(std::exchange(Text, std::string()));
-    if (!Owned->empty())
-      add(*Owned, Owned);
+    if (!SegmentText->empty())
+      add(*SegmentText, SegmentText);
   }
 
   std::shared_ptr<Request> Result;
@@ -96,7 +96,7 @@ static std::string argsFileName(const dtlto_job &Job) {
 
 /// Returns the arguments for the response file, without the compiler's name,
 /// `-c` and the output, which the server must see.
-static std::vector<std::string> hiddenArgs(const dtlto_job &Job) {
+static std::vector<std::string> responseFileArgs(const dtlto_job &Job) {
   std::vector<std::string> Args(Job.args, Job.args + Job.num_args);
   for (size_t I = Args.size(); I-- > 1;)
     if (Args[I] == "-o" && I + 1 != Args.size() && Args[I + 1] == Job.output) {
@@ -115,18 +115,18 @@ static std::vector<std::string> hiddenArgs(const dtlto_job &Job) {
 /// Removes and returns the options of clang's frontend with an empty value,
 /// such as a target without a CPU. Clang drops empty arguments from a response
 /// file, quoted or not, so these are sent on the command line.
-static std::vector<std::string> takeEmpty(std::vector<std::string> &Args) {
-  std::vector<std::string> Taken;
+static std::vector<std::string> takeEmptyArgs(std::vector<std::string> &Args) {
+  std::vector<std::string> EmptyArgs;
   for (size_t I = 3; I < Args.size(); ++I) {
     if (!Args[I].empty() || Args[I - 1] != "-Xclang" ||
         Args[I - 3] != "-Xclang")
       continue;
     auto First = Args.begin() + static_cast<ptrdiff_t>(I) - 3;
-    Taken.insert(Taken.end(), First, First + 4);
+    EmptyArgs.insert(EmptyArgs.end(), First, First + 4);
     Args.erase(First, First + 4);
     I -= 1; // what follows moved to where the four began
   }
-  return Taken;
+  return EmptyArgs;
 }
 
 /// Refuses arguments that a response file can't hold. Quoting doesn't help:
@@ -156,19 +156,19 @@ static void checkSize(const char *Path, uint64_t Size) {
 
 std::shared_ptr<const Request>
 dtlto::distcc::buildRequest(const dtlto_job &Job, const std::string &Compiler,
-                            const Pack &P) {
-  std::vector<std::string> Hidden = hiddenArgs(Job);
-  std::vector<std::string> Plain = takeEmpty(Hidden);
-  checkArgs(Hidden);
+                            const Packer &P) {
+  std::vector<std::string> ResponseFileArgs = responseFileArgs(Job);
+  std::vector<std::string> CommandLineArgs = takeEmptyArgs(ResponseFileArgs);
+  checkArgs(ResponseFileArgs);
   for (uint32_t I = 0; I != Job.num_inputs; ++I)
     checkSize(Job.inputs[I]->path, Job.inputs[I]->bytes.size);
 
   std::string ArgsFile = argsFileName(Job);
   std::vector<std::string> Argv = {Compiler, "-c", "@" + ArgsFile, "-o",
                                    Job.output};
-  Argv.insert(Argv.end(), Plain.begin(), Plain.end());
+  Argv.insert(Argv.end(), CommandLineArgs.begin(), CommandLineArgs.end());
   Builder B(Argv, size_t(Job.num_inputs) + 1);
-  B.file(ArgsFile, compressed(responseFile(Hidden)));
+  B.file(ArgsFile, compress(responseFile(ResponseFileArgs)));
   for (uint32_t I = 0; I != Job.num_inputs; ++I)
     B.file(Job.inputs[I]->path, P(*Job.inputs[I]));
   return B.take();
@@ -179,7 +179,7 @@ std::shared_ptr<const Request> dtlto::distcc::buildBundleRequest(
     const std::string &Option, std::string_view Bundle) {
   checkSize(Job.name, Bundle.size());
   Builder B({Compiler, Option, "-c", "job.c", "-o", "out.o"}, 1);
-  B.file("job.c", compressed(Bundle));
+  B.file("job.c", compress(Bundle));
   return B.take();
 }
 
@@ -198,14 +198,15 @@ std::string dtlto::distcc::responseFile(const std::vector<std::string> &Args) {
   for (const std::string &Arg : Args) {
     // Quotes also hide a byte order mark in the file's first bytes. Within
     // them, only '"' and '\\' are special.
-    bool Quote = Arg.empty() || !std::all_of(Arg.begin(), Arg.end(), isPlain);
-    Text += Quote ? "\"" : "";
+    bool NeedsQuotes =
+        Arg.empty() || !std::all_of(Arg.begin(), Arg.end(), isPlain);
+    Text += NeedsQuotes ? "\"" : "";
     for (char C : Arg) {
       if (C == '"' || C == '\\')
         Text += '\\';
       Text += C;
     }
-    Text += Quote ? "\"\n" : "\n";
+    Text += NeedsQuotes ? "\"\n" : "\n";
   }
   return Text;
 }

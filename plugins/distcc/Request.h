@@ -36,7 +36,7 @@
 namespace dtlto::distcc {
 
 /// LZO1X-compressed bytes, shared by all requests that send the same file.
-using Packed = ByteCache::Bytes;
+using PackedBytes = ByteCache::Bytes;
 
 /// The bytes on the wire. Immutable once built, so that they can be sent again
 /// to another host.
@@ -50,16 +50,17 @@ struct Request {
 constexpr uint64_t MaxFileSize = uint64_t(400) << 20;
 
 /// Compresses an input.
-using Pack = std::function<Packed(const dtlto_input &)>;
-/// Compresses an import only once, unless \p Kept has evicted it since. Any
+using Packer = std::function<PackedBytes(const dtlto_input &)>;
+/// Compresses an import only once, unless \p Cache has evicted it since. Any
 /// thread.
-Packed pack(ByteCache &Kept, const dtlto_input &Input);
+PackedBytes pack(ByteCache &Cache, const dtlto_input &Input);
 
 /// Builds the request for \p Job with \p Compiler. Throws sdk::Error if the job
 /// can't be sent: a file is too large, or an argument is empty or begins with
 /// '@', which clang would not read unchanged from a response file.
-std::shared_ptr<const Request>
-buildRequest(const dtlto_job &Job, const std::string &Compiler, const Pack &P);
+std::shared_ptr<const Request> buildRequest(const dtlto_job &Job,
+                                            const std::string &Compiler,
+                                            const Packer &P);
 
 /// Builds the request for a dtlto-codegen that reads \p Bundle, the whole job
 /// in one file. The server treats the file as a C source. \p Option selects the

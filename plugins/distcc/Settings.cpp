@@ -27,7 +27,7 @@ std::vector<std::string> systemHostFiles() {
   return {"/etc/distcc/hosts", "/usr/local/etc/distcc/hosts"};
 }
 
-std::chrono::milliseconds FileLimit{5000};
+std::chrono::milliseconds HostFileTimeout{5000};
 
 static constexpr size_t MaxHostFile = size_t(16) << 20;
 static constexpr uint16_t DaemonPort = 3632;
@@ -35,22 +35,22 @@ static constexpr uint16_t DaemonStatsPort = 3633;
 
 std::chrono::milliseconds Settings::connectLimit() const {
   const std::chrono::milliseconds Limit = TheNetworkLimits.Connect;
-  return OnlyStatus ? Limit / 2 : Limit;
+  return IsStatusOnly ? Limit / 2 : Limit;
 }
 
-uint16_t Settings::statsPort(const HostSpec &Host, bool DespiteLimit) const {
+uint16_t Settings::statsPort(const HostSpec &Host, bool IgnoreLimit) const {
   if (Host.Kind != HostKind::Tcp ||
-      (Host.Limit != 0 && !OnlyStatus && !DespiteLimit))
+      (Host.Limit != 0 && !IsStatusOnly && !IgnoreLimit))
     return 0;
   if (StatsPort.empty())
     return Host.Port == DaemonPort ? DaemonStatsPort : 0;
   std::string_view Number = StatsPort;
-  bool Above = Number.front() == '+';
-  if (Above)
+  bool IsRelative = Number.front() == '+';
+  if (IsRelative)
     Number.remove_prefix(1);
   uint32_t N = 0;
   parseNumber(Number, 0, 65535, N);
-  if (Above)
+  if (IsRelative)
     N += Host.Port;
   return N <= 65535 ? uint16_t(N) : 0;
 }
@@ -63,7 +63,7 @@ uint16_t Settings::statsPort(const HostSpec &Host, bool DespiteLimit) const {
 /// hangs. Returns an errno, or 0.
 static int readFile(const std::string &Path, std::string &Text) {
   std::promise<std::pair<int, std::string>> Promise;
-  auto Done = Promise.get_future();
+  auto Future = Promise.get_future();
   try {
     sdk::runDetached([Path, Promise = std::move(Promise)]() mutable {
       std::string Text;
@@ -73,10 +73,10 @@ static int readFile(const std::string &Path, std::string &Text) {
   } catch (const std::system_error &E) {
     return E.code().value();
   }
-  if (Done.wait_for(FileLimit) != std::future_status::ready)
+  if (Future.wait_for(HostFileTimeout) != std::future_status::ready)
     return ETIMEDOUT;
   int Code = 0;
-  std::tie(Code, Text) = Done.get();
+  std::tie(Code, Text) = Future.get();
   return Code;
 }
 
@@ -87,7 +87,7 @@ static int readFile(const std::string &Path, std::string &Text) {
 namespace {
 
 /// Reads all settings. A step that fails throws sdk::Error: DTLTO_ERROR_CALLER
-/// for Wrong, DTLTO_ERROR_INFRASTRUCTURE for NoHosts.
+/// for Invalid, DTLTO_ERROR_INFRASTRUCTURE for NoHosts.
 class Reader {
 public:
   Reader(const dtlto_session_params &Params, const GetEnv &Env,
@@ -129,7 +129,7 @@ private:
 void Reader::read() {
   S = Settings();
   S.NumJobs = Params.num_jobs;
-  S.OnlyStatus = Params.num_jobs == 0;
+  S.IsStatusOnly = Params.num_jobs == 0;
   std::string_view Version = Params.llvm_version ? Params.llvm_version : "";
   S.Compiler = "clang-" + std::string(Version.substr(0, Version.find('.')));
   for (uint32_t I = 0; I != Params.num_args; ++I)
@@ -139,7 +139,7 @@ void Reader::read() {
 }
 
 void Reader::readArgument(std::string_view Arg) {
-  const ArgumentTable Known = {
+  const ArgumentTable Table = {
       {"hosts",
        [&](std::string_view Value) {
          HostsArgument = Value;
@@ -160,16 +160,16 @@ void Reader::readArgument(std::string_view Arg) {
        }},
       {"stats-port", [&](std::string_view Value) {
          uint32_t N;
-         bool Above = !Value.empty() && Value.front() == '+';
-         if (!parseNumber(Value.substr(Above), Above, 65535, N))
+         bool IsRelative = !Value.empty() && Value.front() == '+';
+         if (!parseNumber(Value.substr(IsRelative), IsRelative, 65535, N))
            fail(quote(Arg) +
                 ": expected a port from 1 to 65535, +N for N above the "
                 "host's own, or 0 to ask no host");
-         S.StatsPort = (Above ? "+" : "") + std::to_string(N);
+         S.StatsPort = (IsRelative ? "+" : "") + std::to_string(N);
          return true;
        }}};
-  if (!setArgument(Known, Arg))
-    fail(argumentProblem(Known, Arg) +
+  if (!setArgument(Table, Arg))
+    fail(argumentProblem(Table, Arg) +
          " (known are hosts=LIST, compiler=NAME, stats-port=PORT)");
 }
 
@@ -286,7 +286,7 @@ SettingsStatus readSettings(const dtlto_session_params &Params,
     return SettingsStatus::Ok;
   } catch (const sdk::Error &E) {
     Error = E.what();
-    return E.status() == DTLTO_ERROR_CALLER ? SettingsStatus::Wrong
+    return E.status() == DTLTO_ERROR_CALLER ? SettingsStatus::Invalid
                                             : SettingsStatus::NoHosts;
   }
 }

@@ -38,8 +38,8 @@ struct Settings {
   std::string StatsPort; // "", "0", "N" or "+N"; checked
   /// Returns the statistics port of \p Host, or 0: the host isn't reached over
   /// TCP, it has no such port, or the limit is known and neither a status nor
-  /// \p DespiteLimit requires more.
-  uint16_t statsPort(const HostSpec &Host, bool DespiteLimit = false) const;
+  /// \p IgnoreLimit requires more.
+  uint16_t statsPort(const HostSpec &Host, bool IgnoreLimit = false) const;
 
   /// How long to wait for an address to accept a connection. It is less than
   /// the time for a status, so that the status can report it.
@@ -63,7 +63,7 @@ struct Settings {
 
   uint64_t NumJobs = 0; // of the link
   /// For --thinlto-dist-status: there are no jobs.
-  bool OnlyStatus = false;
+  bool IsStatusOnly = false;
 
   /// Where distccmon-text looks: $DISTCC_DIR/state. Empty without a home
   /// folder.
@@ -75,8 +75,8 @@ struct Settings {
 
 enum class SettingsStatus {
   Ok,
-  Wrong,  // an argument, a variable or a host list that can't be read
-  NoHosts // none is named
+  Invalid, // an argument, a variable or a host list that can't be read
+  NoHosts  // none is named
 };
 
 /// Looks up an environment variable, like getenv().
@@ -84,7 +84,7 @@ using GetEnv = std::function<const char *(const char *)>;
 
 /// A host list that can't be read within this time is skipped. Tests shorten
 /// it.
-extern std::chrono::milliseconds FileLimit;
+extern std::chrono::milliseconds HostFileTimeout;
 
 /// Returns the system's host lists: Debian's, and that of a distcc built from
 /// source.

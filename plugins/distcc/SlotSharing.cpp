@@ -20,14 +20,14 @@ using namespace std::chrono_literals;
 // How long jobs wait for the locks to be opened.
 static constexpr Clock::duration LocksLimit = 500ms;
 // A waiting link polls at random intervals.
-static constexpr unsigned MinLookMs = 15, MaxLookMs = 40;
+static constexpr unsigned MinPollMs = 15, MaxPollMs = 40;
 // How long a link leaves a slot to others; each has polled by then.
 static constexpr Clock::duration YieldTime = 60ms;
 // The limit of Tenure, which doubles while waiting links take nothing. They may
 // be suspended.
 static constexpr Clock::duration MaxTenure = 8s;
 
-static constexpr unsigned BytesOfAHost = MaxSlots + 1;
+static constexpr unsigned BytesPerHost = MaxSlots + 1;
 
 //===----------------------------------------------------------------------===//
 // Locks
@@ -49,20 +49,20 @@ SlotLocks::Host SlotLocks::host(std::string_view Name) {
   uint64_t Hash = 0xcbf29ce484222325;
   for (unsigned char C : Name)
     Hash = (Hash ^ C) * 0x100000001b3;
-  return (Hash >> 14) * BytesOfAHost;
+  return (Hash >> 14) * BytesPerHost;
 }
 
 bool SlotLocks::take(Host H, unsigned Slot) {
   return Slot < MaxSlots && os::lockByte(Fd, H + Slot, false);
 }
 
-void SlotLocks::give(Host H, unsigned Slot) { os::unlockByte(Fd, H + Slot); }
+void SlotLocks::release(Host H, unsigned Slot) { os::unlockByte(Fd, H + Slot); }
 
-void SlotLocks::await(Host H) { os::lockByte(Fd, H + MaxSlots, true); }
+void SlotLocks::request(Host H) { os::lockByte(Fd, H + MaxSlots, true); }
 
-void SlotLocks::stopAwaiting(Host H) { os::unlockByte(Fd, H + MaxSlots); }
+void SlotLocks::cancelRequest(Host H) { os::unlockByte(Fd, H + MaxSlots); }
 
-bool SlotLocks::isAwaited(Host H) const {
+bool SlotLocks::isRequested(Host H) const {
   return os::isLockedByOther(Fd, H + MaxSlots);
 }
 
@@ -76,13 +76,13 @@ void SlotSharing::open(const std::string &File, std::shared_ptr<Mailbox> Box) {
     return;
   try {
     sdk::runDetached([this, Box, File] {
-      std::shared_ptr<SlotLocks> L = SlotLocks::open(File);
-      Box->post([this, L] {
-        Locks = Ended ? nullptr : L;
-        LocksBy = {};
+      std::shared_ptr<SlotLocks> NewLocks = SlotLocks::open(File);
+      Box->post([this, NewLocks] {
+        Locks = HasEnded ? nullptr : NewLocks;
+        LocksDeadline = {};
       });
     });
-    LocksBy = Clock::now() + LocksLimit;
+    LocksDeadline = Clock::now() + LocksLimit;
   } catch (const std::system_error &) {
     // Without a thread, this link doesn't share its slots.
   }
@@ -91,18 +91,18 @@ void SlotSharing::open(const std::string &File, std::shared_ptr<Mailbox> Box) {
 bool SlotSharing::reserve(Host &H) {
   if (!Locks || H.Spec.Kind == HostKind::Local || H.idleSlot())
     return true;
-  H.InSlot.resize(std::max<size_t>(H.InSlot.size(), H.Slots));
+  H.SlotTable.resize(std::max<size_t>(H.SlotTable.size(), H.Slots));
   Clock::time_point Now = Clock::now();
   for (unsigned I = 0; I != H.Slots; ++I) {
-    Host::Slot &Slot = H.InSlot[I];
-    if (Slot.Job || Now < Slot.Yields)
+    Host::Slot &Slot = H.SlotTable[I];
+    if (Slot.Job || Now < Slot.YieldUntil)
       continue;
-    bool Yielded = std::exchange(Slot.Yields, {}) != Clock::time_point();
-    Slot.IsOurs = Locks->take(SlotLocks::host(H.Name), I);
-    if (Yielded) // whether another link took it
+    bool WasYielded = std::exchange(Slot.YieldUntil, {}) != Clock::time_point();
+    Slot.IsLocked = Locks->take(SlotLocks::host(H.Name), I);
+    if (WasYielded) // whether another link took it
       H.Tenure =
-          Slot.IsOurs ? std::min(2 * H.Tenure, MaxTenure) : Host::MinTenure;
-    if (Slot.IsOurs) {
+          Slot.IsLocked ? std::min(2 * H.Tenure, MaxTenure) : Host::MinTenure;
+    if (Slot.IsLocked) {
       Slot.Since = Now;
       return true;
     }
@@ -112,15 +112,15 @@ bool SlotSharing::reserve(Host &H) {
     return true;
   NoSlotSince = std::min(NoSlotSince, Now);
   H.IsTaken = true;
-  if (!std::exchange(H.SaidTaken, true))
+  if (!std::exchange(H.WasTakenReported, true))
     TheLog.debug(H.Name + ": other links have its slots");
   return false;
 }
 
-void SlotSharing::give(Host &H, size_t Slot) {
-  assert(H.InSlot[Slot].IsOurs && !H.InSlot[Slot].Job);
-  Locks->give(SlotLocks::host(H.Name), static_cast<unsigned>(Slot));
-  H.InSlot[Slot].IsOurs = false;
+void SlotSharing::release(Host &H, size_t Slot) {
+  assert(H.SlotTable[Slot].IsLocked && !H.SlotTable[Slot].Job);
+  Locks->release(SlotLocks::host(H.Name), static_cast<unsigned>(Slot));
+  H.SlotTable[Slot].IsLocked = false;
 }
 
 void SlotSharing::yield() {
@@ -128,64 +128,65 @@ void SlotSharing::yield() {
     return;
   Clock::time_point Now = Clock::now();
   for (auto &H : Hosts)
-    for (size_t I = 0; I != H->InSlot.size(); ++I) {
-      Host::Slot &Slot = H->InSlot[I];
-      if (Slot.IsOurs && !Slot.Job && Slot.Since <= Now - H->Tenure &&
-          Locks->isAwaited(SlotLocks::host(H->Name))) {
-        give(*H, I);
-        Slot.Yields = Now + YieldTime;
+    for (size_t I = 0; I != H->SlotTable.size(); ++I) {
+      Host::Slot &Slot = H->SlotTable[I];
+      if (Slot.IsLocked && !Slot.Job && Slot.Since <= Now - H->Tenure &&
+          Locks->isRequested(SlotLocks::host(H->Name))) {
+        release(*H, I);
+        Slot.YieldUntil = Now + YieldTime;
       }
     }
 }
 
-void SlotSharing::settle(bool JobsWait) {
+void SlotSharing::settle(bool HasWaitingJobs) {
   if (!Locks)
     return;
   bool HasSlot = false;
   for (auto &H : Hosts) {
-    for (size_t I = 0; I != H->InSlot.size(); ++I)
-      if (H->InSlot[I].IsOurs && !H->InSlot[I].Job)
-        give(*H, I);
+    for (size_t I = 0; I != H->SlotTable.size(); ++I)
+      if (H->SlotTable[I].IsLocked && !H->SlotTable[I].Job)
+        release(*H, I);
       else
-        HasSlot |= H->InSlot[I].IsOurs;
-    bool Awaits = JobsWait && H->State == Host::Usable && H->IsTaken;
-    if (std::exchange(H->Awaits, Awaits) == Awaits)
+        HasSlot |= H->SlotTable[I].IsLocked;
+    bool IsAwaitingSlot =
+        HasWaitingJobs && H->State == Host::Usable && H->IsTaken;
+    if (std::exchange(H->IsAwaitingSlot, IsAwaitingSlot) == IsAwaitingSlot)
       continue;
-    if (Awaits)
-      Locks->await(SlotLocks::host(H->Name));
+    if (IsAwaitingSlot)
+      Locks->request(SlotLocks::host(H->Name));
     else
-      Locks->stopAwaiting(SlotLocks::host(H->Name));
+      Locks->cancelRequest(SlotLocks::host(H->Name));
   }
-  if (HasSlot || !JobsWait)
+  if (HasSlot || !HasWaitingJobs)
     NoSlotSince = Clock::time_point::max();
 }
 
 void SlotSharing::end() {
-  Ended = true;
+  HasEnded = true;
   Locks.reset();
-  LocksBy = {};
+  LocksDeadline = {};
   for (auto &H : Hosts) {
-    H->IsTaken = H->Awaits = false;
-    for (Host::Slot &S : H->InSlot)
-      S.IsOurs = false;
+    H->IsTaken = H->IsAwaitingSlot = false;
+    for (Host::Slot &S : H->SlotTable)
+      S.IsLocked = false;
   }
 }
 
 void SlotSharing::prepare(Poller &P) const {
   if (!isReady())
-    P.wakeAt(LocksBy);
+    P.wakeAt(LocksDeadline);
   for (auto &H : Hosts)
-    if (H->Awaits)
-      P.wakeAt(LookAgain);
+    if (H->IsAwaitingSlot)
+      P.wakeAt(NextPoll);
 }
 
 void SlotSharing::checkTime(Clock::time_point Now) {
-  if (LocksBy <= Now)
-    LocksBy = {};
-  if (Now < LookAgain)
+  if (LocksDeadline <= Now)
+    LocksDeadline = {};
+  if (Now < NextPoll)
     return;
   for (auto &H : Hosts)
     H->IsTaken = false;
-  std::uniform_int_distribution<unsigned> Ms(MinLookMs, MaxLookMs);
-  LookAgain = Now + std::chrono::milliseconds(Ms(Random));
+  std::uniform_int_distribution<unsigned> Ms(MinPollMs, MaxPollMs);
+  NextPoll = Now + std::chrono::milliseconds(Ms(Random));
 }

@@ -46,13 +46,13 @@ public:
 
   /// Locks the slot. Returns false if another link has it.
   bool take(Host H, unsigned Slot);
-  void give(Host H, unsigned Slot);
+  void release(Host H, unsigned Slot);
   /// Announces that this link has no slot of \p H and needs one, until
-  /// stopAwaiting().
-  void await(Host H);
-  void stopAwaiting(Host H);
+  /// cancelRequest().
+  void request(Host H);
+  void cancelRequest(Host H);
   /// Whether another link needs a slot of \p H.
-  bool isAwaited(Host H) const;
+  bool isRequested(Host H) const;
 
 private:
   explicit SlotLocks(int Fd) : Fd(Fd) {}
@@ -72,7 +72,7 @@ public:
   /// Begins to open the locks. An empty \p File disables sharing.
   void open(const std::string &File, std::shared_ptr<Mailbox> Box);
   /// Whether opening the locks has ended, or has taken too long.
-  bool isReady() const { return LocksBy == Clock::time_point(); }
+  bool isReady() const { return LocksDeadline == Clock::time_point(); }
 
   /// Makes sure that no other link has the slot of \p H that is taken next.
   /// Returns false if others have all; the host then has no room.
@@ -80,8 +80,9 @@ public:
   /// Before jobs are given to hosts: leaves idle slots to other links that
   /// wait.
   void yield();
-  /// After that: gives idle slots back. \p JobsWait: jobs still need a slot.
-  void settle(bool JobsWait);
+  /// After that: gives idle slots back. \p HasWaitingJobs: jobs still need a
+  /// slot.
+  void settle(bool HasWaitingJobs);
 
   /// Gives up the locks and their descriptor. Slots are no longer shared.
   void end();
@@ -90,15 +91,15 @@ public:
   void checkTime(Clock::time_point Now);
 
 private:
-  void give(Host &H, size_t Slot);
+  void release(Host &H, size_t Slot);
 
   std::vector<std::unique_ptr<Host>> &Hosts;
   MessageLog &TheLog;
   const Clock::duration Patience;
   std::shared_ptr<SlotLocks> Locks; // null: slots are not shared
-  Clock::time_point LocksBy;        // when to stop waiting for them
-  bool Ended = false;
-  Clock::time_point LookAgain; // when to poll for free slots
+  Clock::time_point LocksDeadline;  // when to stop waiting for them
+  bool HasEnded = false;
+  Clock::time_point NextPoll; // when to poll for free slots
   /// Since when jobs have waited while this link had no slot at all.
   Clock::time_point NoSlotSince = Clock::time_point::max();
   std::minstd_rand Random;

@@ -31,14 +31,14 @@ static constexpr size_t MaxLastLine = 400;
 
 struct SshProcess::Child {
   Descriptor Messages; // a file with its standard error
-  Process P;
+  Process Proc;
 };
 
 std::string SshProcess::lastLine() const {
-  if (!Running)
+  if (!TheChild)
     return {};
   std::string Text(static_cast<size_t>(MaxMessages), '\0');
-  ssize_t N = ::pread(Running->Messages.get(), Text.data(), Text.size(), 0);
+  ssize_t N = ::pread(TheChild->Messages.get(), Text.data(), Text.size(), 0);
   // Bytes that were never written are zeros.
   Text.resize(
       std::min(Text.find('\0'), static_cast<size_t>(std::max<ssize_t>(N, 0))));
@@ -85,51 +85,53 @@ commandLine(const std::vector<std::string> &SshCommand, const HostSpec &Host) {
 
 int Reaper::start(const std::vector<std::string> &SshCommand,
                   const HostSpec &Host, SshProcess &Ssh) {
-  int Why = 0;
+  int Errno = 0;
   if (!TheGuard)
-    TheGuard = Guard::start("", -1, Why);
-  Ssh.Running = std::make_shared<SshProcess::Child>();
-  Descriptor Ours, Theirs, &Messages = Ssh.Running->Messages;
-  if (!Why && !(Messages = openMessages()).isOpen())
-    Why = errno;
+    TheGuard = Guard::start("", -1, Errno);
+  Ssh.TheChild = std::make_shared<SshProcess::Child>();
+  Descriptor ParentEnd, ChildEnd, &Messages = Ssh.TheChild->Messages;
+  if (!Errno && !(Messages = openMessages()).isOpen())
+    Errno = errno;
   // Use one socket for both directions. Their end blocks, as ssh expects.
-  if (!Why)
-    Why = openStream(Ours, Theirs);
+  if (!Errno)
+    Errno = openStream(ParentEnd, ChildEnd);
   Process::Setup S;
   S.Args = commandLine(SshCommand, Host);
   // Prevent dialogs. ssh before 8.4 has only the second variable.
   S.Env = {"SSH_ASKPASS_REQUIRE=never", "SSH_ASKPASS=false"};
-  S.In = S.Out = Theirs.get();
+  S.In = S.Out = ChildEnd.get();
   S.Err = Messages.get();
   // A new session has no terminal that ssh could use.
-  S.Group = Process::Setup::Session;
-  if (!Why)
-    Why = Ssh.Running->P.start(S, TheGuard.get());
-  errno = Why;
-  return Why ? -1 : Ours.release();
+  S.Group = Process::Setup::NewSession;
+  if (!Errno)
+    Errno = Ssh.TheChild->Proc.start(S, TheGuard.get());
+  errno = Errno;
+  return Errno ? -1 : ParentEnd.release();
 }
 
 void Reaper::end(SshProcess &Ssh) {
-  if (Ssh.Running) {
-    Ssh.Running->P.kill(SIGTERM);
-    Ending.push_back({std::move(Ssh.Running), Clock::now() + MaxTermination});
+  if (Ssh.TheChild) {
+    Ssh.TheChild->Proc.kill(SIGTERM);
+    EndingProcesses.push_back(
+        {std::move(Ssh.TheChild), Clock::now() + MaxTermination});
   }
 }
 
 void Reaper::reap() {
-  auto HasEnded = [](Last &L) {
-    if (L.Running->P.hasEnded())
+  auto HasEnded = [](EndingProcess &Entry) {
+    if (Entry.TheChild->Proc.hasEnded())
       return true;
-    if (Clock::now() >= L.KillAt)
-      L.Running->P.kill(SIGKILL);
+    if (Clock::now() >= Entry.KillAt)
+      Entry.TheChild->Proc.kill(SIGKILL);
     return false;
   };
-  Ending.erase(std::remove_if(Ending.begin(), Ending.end(), HasEnded),
-               Ending.end());
+  EndingProcesses.erase(
+      std::remove_if(EndingProcesses.begin(), EndingProcesses.end(), HasEnded),
+      EndingProcesses.end());
 }
 
 Reaper::~Reaper() {
-  for (auto Until = Clock::now() + MaxTermination;
-       reap(), !Ending.empty() && Clock::now() < Until;)
+  for (auto Deadline = Clock::now() + MaxTermination;
+       reap(), !EndingProcesses.empty() && Clock::now() < Deadline;)
     std::this_thread::sleep_for(2ms);
 }

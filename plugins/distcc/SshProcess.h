@@ -34,7 +34,7 @@ namespace dtlto::distcc {
 /// One ssh process.
 struct SshProcess {
   struct Child;
-  std::shared_ptr<Child> Running; // shared_ptr: Windows doesn't define Child
+  std::shared_ptr<Child> TheChild; // shared_ptr: Windows doesn't define Child
 
   /// Returns the last line that ssh or the remote command wrote, without
   /// control characters and full stop.
@@ -59,15 +59,15 @@ public:
   void end(SshProcess &Ssh);
   /// Reaps processes that have ended, and kills those that take too long.
   void reap();
-  bool empty() const { return Ending.empty(); }
+  bool empty() const { return EndingProcesses.empty(); }
 
 private:
-  struct Last {
-    std::shared_ptr<SshProcess::Child> Running;
+  struct EndingProcess {
+    std::shared_ptr<SshProcess::Child> TheChild;
     std::chrono::steady_clock::time_point KillAt;
   };
   std::shared_ptr<Guard> TheGuard; // created with the first process
-  std::vector<Last> Ending;
+  std::vector<EndingProcess> EndingProcesses;
 };
 
 } // namespace dtlto::distcc

@@ -21,7 +21,7 @@ using namespace dtlto;
 using namespace dtlto::distcc;
 
 // A working file server is done within this time.
-static constexpr std::chrono::milliseconds MaxEnd{500};
+static constexpr std::chrono::milliseconds MaxFlushTime{500};
 
 namespace {
 
@@ -44,17 +44,17 @@ static_assert(sizeof(void *) != 8 || sizeof(long) != 8 ||
 
 } // namespace
 
-/// Runs functions in order. Ends after the last one, once Ending is set.
+/// Runs functions in order. Ends after the last one, once IsEnding is set.
 struct StateFiles::Thread {
   std::mutex Mutex; // guards the rest
   std::condition_variable Changed;
   std::deque<std::function<void()>> Work; // the first one is running
-  bool Ending = false;
+  bool IsEnding = false;
 
   void run() {
     std::unique_lock<std::mutex> Lock(Mutex);
     while (true) {
-      Changed.wait(Lock, [&] { return Ending || !Work.empty(); });
+      Changed.wait(Lock, [&] { return IsEnding || !Work.empty(); });
       if (Work.empty())
         return;
       std::function<void()> &First =
@@ -71,11 +71,11 @@ struct StateFiles::Thread {
 StateFiles::~StateFiles() {
   while (!Files.empty())
     remove(Files.begin()->first);
-  wait(MaxEnd);
+  wait(MaxFlushTime);
   if (!TheThread)
     return;
   std::lock_guard<std::mutex> Lock(TheThread->Mutex);
-  TheThread->Ending = true;
+  TheThread->IsEnding = true;
   TheThread->Changed.notify_all();
 }
 
@@ -140,7 +140,7 @@ void StateFiles::open(uint64_t Job, const std::string &Module,
                 {reinterpret_cast<const char *>(&State), sizeof(State)}};
 }
 
-void StateFiles::note(uint64_t Job, Phase P) {
+void StateFiles::writePhase(uint64_t Job, Phase P) {
   auto It = Files.find(Job);
   if (It == Files.end())
     return;

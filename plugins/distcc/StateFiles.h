@@ -59,7 +59,7 @@ public:
   void open(uint64_t Job, const std::string &Module, const std::string &Host,
             int Slot);
   /// Writes the file of \p Job, for the first time or again.
-  void note(uint64_t Job, Phase P);
+  void writePhase(uint64_t Job, Phase P);
   void remove(uint64_t Job);
   /// Returns once the thread has finished its work, or after \p Limit.
   void wait(std::chrono::milliseconds Limit);

@@ -15,18 +15,18 @@ using namespace std::chrono_literals;
 
 // A page of text; a longer answer is something else.
 static constexpr size_t MaxAnswer = 64 << 10;
-static constexpr std::chrono::steady_clock::duration MaxStats = 3s;
+static constexpr std::chrono::steady_clock::duration QueryLimit = 3s;
 static constexpr uint32_t MaxLoad = 1000000;
 
 /// Returns the digits and points after "\n<Name> ", if a line end follows;
 /// otherwise nothing.
 static std::string_view valueOf(std::string_view Name,
                                 std::string_view Answer) {
-  std::string Before = "\n" + std::string(Name) + " ";
-  size_t At = Answer.find(Before);
+  std::string Prefix = "\n" + std::string(Name) + " ";
+  size_t At = Answer.find(Prefix);
   if (At == std::string_view::npos)
     return {};
-  Answer.remove_prefix(At + Before.size());
+  Answer.remove_prefix(At + Prefix.size());
   // Without the end of the line, the number may be incomplete.
   size_t End = Answer.find_first_not_of("0123456789.");
   if (End == std::string_view::npos ||
@@ -63,8 +63,8 @@ static std::vector<Address> atPort(std::vector<Address> Hosts, uint16_t Port) {
 }
 
 StatsQuery::StatsQuery(std::vector<Address> Hosts, uint16_t Port)
-    : Dialing(atPort(std::move(Hosts), Port), MaxStats),
-      Deadline(std::chrono::steady_clock::now() + MaxStats) {}
+    : Dialing(atPort(std::move(Hosts), Port), QueryLimit),
+      Deadline(std::chrono::steady_clock::now() + QueryLimit) {}
 
 StatsQuery::~StatsQuery() {
   if (Fd >= 0)
@@ -76,19 +76,19 @@ void StatsQuery::prepare(Poller &P) {
   if (Fd < 0)
     Dialing.prepare(P);
   else
-    P.add(Fd, POLLIN, [this](short) { ready(); });
+    P.add(Fd, POLLIN, [this](short) { onReady(); });
 }
 
 /// Called once the connection is established or has failed.
-void StatsQuery::ask() {
+void StatsQuery::sendQuery() {
   Fd = Dialing.take();
-  static const char Question[] = "GET / HTTP/1.0\r\n\r\n";
-  const os::Part All = {Question, sizeof(Question) - 1};
+  static const char HttpRequest[] = "GET / HTTP/1.0\r\n\r\n";
+  const os::Part All = {HttpRequest, sizeof(HttpRequest) - 1};
   // The buffer of a new socket has room for this.
-  Ended = Fd < 0 || os::send(Fd, &All, 1) != static_cast<int64_t>(All.Size);
+  HasEnded = Fd < 0 || os::send(Fd, &All, 1) != static_cast<int64_t>(All.Size);
 }
 
-void StatsQuery::ready() {
+void StatsQuery::onReady() {
   char Buffer[4096];
   int64_t N = os::receive(Fd, Buffer, sizeof(Buffer));
   if (N < 0 && errno == EAGAIN)
@@ -100,15 +100,15 @@ void StatsQuery::ready() {
   }
   Slots = slotsFromStats(Answer);
   Load = loadFromStats(Answer);
-  Ended = true;
+  HasEnded = true;
 }
 
 void StatsQuery::checkTime(std::chrono::steady_clock::time_point Now) {
-  if (Ended)
+  if (HasEnded)
     return;
   if (Fd < 0)
     Dialing.checkTime(Now);
   if (Fd < 0 && Dialing.ended())
-    ask();
-  Ended |= Now >= Deadline;
+    sendQuery();
+  HasEnded |= Now >= Deadline;
 }

@@ -40,19 +40,19 @@ public:
   void prepare(Poller &P);
   void checkTime(std::chrono::steady_clock::time_point Now);
 
-  bool ended() const { return Ended; }
+  bool ended() const { return HasEnded; }
   /// Whether any answer came, which shows that the machine is up.
-  bool isHeard() const { return !Answer.empty(); }
+  bool isAlive() const { return !Answer.empty(); }
   unsigned slots() const { return Slots; }         // 0: unknown
   uint32_t loadHundredths() const { return Load; } // UINT32_MAX: unknown
 
 private:
-  void ask();
-  void ready();
+  void sendQuery();
+  void onReady();
 
   Dial Dialing;
   int Fd = -1;
-  bool Ended = false;
+  bool HasEnded = false;
   std::string Answer;
   unsigned Slots = 0;
   uint32_t Load = UINT32_MAX;

@@ -14,7 +14,7 @@
 using namespace dtlto::distcc;
 using dtlto::findLine;
 using dtlto::importError;
-using dtlto::unreadInput;
+using dtlto::inputError;
 using std::string_view;
 
 static constexpr size_t MaxMessage = size_t(64) << 10;
@@ -39,9 +39,9 @@ static size_t printable(string_view Text) {
     Code = Code << 6 | (Byte(I) & 0x3f);
   }
   static const uint32_t Least[] = {0xa0, 0x800, 0x10000}; // 0x80-0x9f: C1
-  bool Surrogate = Code >= 0xd800 && Code <= 0xdfff;
+  bool IsSurrogate = Code >= 0xd800 && Code <= 0xdfff;
   if (C < 0xc0 || C > 0xf4 || Code < Least[Length - 2] || Code > 0x10ffff ||
-      Surrogate)
+      IsSurrogate)
     return 0;
   return Length;
 }
@@ -93,7 +93,7 @@ static std::string withFirstLine(std::string Message, string_view Text) {
 }
 
 /// Returns the compiler's output, cleaned for a message.
-static std::string words(string_view Stderr) {
+static std::string cleanOutput(string_view Stderr) {
   return clean(trimEnd(Stderr), MaxMessage);
 }
 
@@ -131,24 +131,24 @@ static int signalOf(uint32_t WaitStatus) {
 }
 
 // Linux's number; this system may have others, or none.
-static constexpr int Kill = 9;
+static constexpr int SigKill = 9;
 
 /// Signals that come from outside of the compiler: SIGHUP, SIGINT, SIGQUIT,
 /// SIGKILL, SIGTERM, SIGXCPU, SIGXFSZ.
-static bool isKill(int Signal) {
-  constexpr int All[] = {1, 2, 3, Kill, 15, 24, 25};
+static bool isExternalSignal(int Signal) {
+  constexpr int All[] = {1, 2, 3, SigKill, 15, 24, 25};
   return std::find(std::begin(All), std::end(All), Signal) != std::end(All);
 }
 
 static std::string killText(int Signal) {
   std::string Text =
       "the compiler was killed by signal " + std::to_string(Signal);
-  return Signal == Kill ? Text + " (out of memory?)" : Text;
+  return Signal == SigKill ? Text + " (out of memory?)" : Text;
 }
 
 static bool isDistccCode(int Code) { return Code >= 100 && Code <= 127; }
 
-static std::string distccFailure(int Code) {
+static std::string distccFailureText(int Code) {
   // From distcc(1), "EXIT CODES", beginning with 101.
   static const char *const Meanings[] = {"bad arguments",
                                          "bind failed",
@@ -175,46 +175,49 @@ static std::string distccFailure(int Code) {
   return Text;
 }
 
-static Verdict infrastructure(std::string Message, bool HostAtFault) {
+static Verdict infrastructureVerdict(std::string Message, bool IsHostAtFault) {
   Verdict V;
   V.Status = DTLTO_ERROR_INFRASTRUCTURE;
   V.Message = std::move(Message);
-  V.HostAtFault = HostAtFault;
+  V.IsHostAtFault = IsHostAtFault;
   return V;
 }
 
-static Verdict distccFailed(int Code, string_view Stderr) {
+static Verdict distccVerdict(int Code, string_view Stderr) {
   if (Code == 110)
-    return infrastructure("the compiler is allowed but not installed: install "
-                          "it",
-                          true);
+    return infrastructureVerdict(
+        "the compiler is allowed but not installed: install "
+        "it",
+        true);
   if (Code == 118)
-    return infrastructure("distccd ended the job: it took longer than its "
-                          "--job-lifetime",
-                          false);
-  return infrastructure(withFirstLine(distccFailure(Code), Stderr),
-                        // Another host may have the memory that the job needs.
-                        Code != 105);
+    return infrastructureVerdict(
+        "distccd ended the job: it took longer than its "
+        "--job-lifetime",
+        false);
+  return infrastructureVerdict(
+      withFirstLine(distccFailureText(Code), Stderr),
+      // Another host may have the memory that the job needs.
+      Code != 105);
 }
 
-static Verdict compilerFailed(uint32_t WaitStatus, string_view Stderr) {
+static Verdict compilerVerdict(uint32_t WaitStatus, string_view Stderr) {
   // Problems of the machine, for which the compiler exits with 1.
   for (const char *Part :
        {"No space left on device", "Disk quota exceeded",
         "Read-only file system", "no such file or directory: '"}) {
     string_view Line = findLine(Stderr, Part);
     if (!Line.empty())
-      return infrastructure("the compiler cannot work on this host: " +
-                                clean(Line, MaxLine),
-                            true);
+      return infrastructureVerdict("the compiler cannot work on this host: " +
+                                       clean(Line, MaxLine),
+                                   true);
   }
   string_view Line = findLine(Stderr, "LLVM ERROR: out of memory");
   if (!Line.empty())
-    return infrastructure("the compiler ran out of memory", false);
+    return infrastructureVerdict("the compiler ran out of memory", false);
 
   Verdict V;
   V.Status = DTLTO_ERROR_COMPILER;
-  V.Message = words(Stderr);
+  V.Message = cleanOutput(Stderr);
   if (V.Message.empty()) {
     int Signal = signalOf(WaitStatus);
     V.Message = Signal ? "it crashed with signal " + std::to_string(Signal)
@@ -228,40 +231,40 @@ Verdict dtlto::distcc::judge(const Reply &R, uint64_t MaxSize) {
   Texts T;
   std::string Error;
   if (!unpackTexts(R, T, Error))
-    return infrastructure(Error, true);
+    return infrastructureVerdict(Error, true);
 
   if (R.WaitStatus > 0xffff || (R.WaitStatus & 0x7f) == 0x7f)
-    return infrastructure("the reply has an invalid exit status, " +
-                              std::to_string(R.WaitStatus),
-                          true);
-  if (int Signal = signalOf(R.WaitStatus); isKill(Signal))
-    return infrastructure(killText(Signal), false);
+    return infrastructureVerdict("the reply has an invalid exit status, " +
+                                     std::to_string(R.WaitStatus),
+                                 true);
+  if (int Signal = signalOf(R.WaitStatus); isExternalSignal(Signal))
+    return infrastructureVerdict(killText(Signal), false);
   int Code = R.WaitStatus >> 8;
   if ((R.WaitStatus & 0x7f) == 0 && isDistccCode(Code))
-    return distccFailed(Code, T.err());
+    return distccVerdict(Code, T.err());
   if (R.WaitStatus != 0)
-    return compilerFailed(R.WaitStatus, T.err());
+    return compilerVerdict(R.WaitStatus, T.err());
 
-  if (string_view Line = unreadInput(T.err()); !Line.empty()) {
+  if (string_view Line = inputError(T.err()); !Line.empty()) {
     // Malformed bitcode is most likely the user's fault, not the host's.
-    bool HostAtFault = false;
+    bool IsHostAtFault = false;
     for (const char *Why : {"No such file or directory", "Permission denied",
                             "Input/output error", "Could not open"})
-      HostAtFault |= Line.find(Why) != string_view::npos;
-    return infrastructure("the compiler could not read its inputs: " +
-                              clean(Line, MaxLine),
-                          HostAtFault);
+      IsHostAtFault |= Line.find(Why) != string_view::npos;
+    return infrastructureVerdict("the compiler could not read its inputs: " +
+                                     clean(Line, MaxLine),
+                                 IsHostAtFault);
   }
   Verdict V;
   if (!lzoDecompress(view(R.Object), MaxSize, V.Object, Error))
-    return infrastructure(
+    return infrastructureVerdict(
         "the object cannot be read: " + Error,
         Error.compare(0, NoAddressSpace.size(), NoAddressSpace) != 0);
   if (V.Object.size() == 0 && importError(T.err()).empty())
-    return infrastructure(
+    return infrastructureVerdict(
         withFirstLine("the compiler wrote an empty object", T.err()), true);
   V.Status = DTLTO_OK;
-  V.Message = words(T.err());
+  V.Message = cleanOutput(T.err());
   return V;
 }
 
@@ -273,9 +276,9 @@ bool dtlto::distcc::isWorker(string_view Compiler) {
   return Compiler.substr(Compiler.find_last_of('/') + 1) == "dtlto-codegen";
 }
 
-static constexpr string_view BeforeClang = "clang version ",
-                             BeforeWorker = "LLVM version ",
-                             BeforeLinker = "LLD ";
+static constexpr string_view ClangPrefix = "clang version ",
+                             WorkerPrefix = "LLVM version ",
+                             LinkerPrefix = "LLD ";
 
 /// Returns why the probe failed, or nothing if its output is usable.
 static std::string probeFailure(uint32_t WaitStatus, const Texts &T,
@@ -291,7 +294,7 @@ static std::string probeFailure(uint32_t WaitStatus, const Texts &T,
                              std::to_string(Signal),
                          T.err());
   if (isDistccCode(Code))
-    return withFirstLine(distccFailure(Code), T.err());
+    return withFirstLine(distccFailureText(Code), T.err());
   // Without any output, distccd couldn't create the file for it.
   if (WaitStatus != 0)
     return withFirstLine(
@@ -303,8 +306,8 @@ static std::string probeFailure(uint32_t WaitStatus, const Texts &T,
 
 std::string dtlto::distcc::judgeProbe(const Reply &R,
                                       const std::string &Compiler,
-                                      const std::string &Want,
-                                      std::string &Said) {
+                                      const std::string &ExpectedVersion,
+                                      std::string &FirstLine) {
   Texts T;
   std::string Error;
   if (!unpackTexts(R, T, Error))
@@ -314,38 +317,39 @@ std::string dtlto::distcc::judgeProbe(const Reply &R,
 
   string_view Rest = T.out();
   string_view Line = nextLine(Rest);
-  Said = clean(Line, MaxLine);
+  FirstLine = clean(Line, MaxLine);
   bool IsWorker = isWorker(Compiler);
-  string_view Before = IsWorker ? BeforeWorker : BeforeClang;
-  size_t At = Line.find(Before);
+  string_view Prefix = IsWorker ? WorkerPrefix : ClangPrefix;
+  size_t At = Line.find(Prefix);
   if (At == string_view::npos)
     return Compiler + " is not " + (IsWorker ? "dtlto's worker" : "clang") +
-           ": its --version says '" + Said + "'";
+           ": its --version says '" + FirstLine + "'";
   // Compare the whole version: -rc1, git or a vendor's name mean other sources.
-  string_view Version = Line.substr(At + Before.size());
+  string_view Version = Line.substr(At + Prefix.size());
   Version = Version.substr(0, Version.find(' '));
-  if (Version != Want)
+  if (Version != ExpectedVersion)
     return Compiler + " is version " + clean(Version, MaxLine) +
-           ", but this linker needs " + Want + ": install the same version";
+           ", but this linker needs " + ExpectedVersion +
+           ": install the same version";
   string_view Ours = "dtlto-codegen " DTLTO_VERSION ", ";
   if (IsWorker && Line.substr(0, Ours.size()) != Ours)
-    return Compiler + " is '" + Said + "', but this linker has dtlto " +
+    return Compiler + " is '" + FirstLine + "', but this linker has dtlto " +
            DTLTO_VERSION + ": install the same version";
   return {};
 }
 
 bool dtlto::distcc::isBuildOf(string_view Line, string_view Linker) {
-  size_t Ours = Linker.find(BeforeLinker);
+  size_t Ours = Linker.find(LinkerPrefix);
   string_view Vendor = Linker.substr(0, Ours);
-  string_view Build = Linker.substr(Ours + BeforeLinker.size());
-  size_t At = Line.find(BeforeClang);
+  string_view Build = Linker.substr(Ours + LinkerPrefix.size());
+  size_t At = Line.find(ClangPrefix);
   // A worker does not print its vendor.
   if (At != string_view::npos) {
     if (Line.substr(0, At) != Vendor)
       return false;
-    Line.remove_prefix(At + BeforeClang.size());
+    Line.remove_prefix(At + ClangPrefix.size());
   } else {
-    Line.remove_prefix(Line.find(BeforeWorker) + BeforeWorker.size());
+    Line.remove_prefix(Line.find(WorkerPrefix) + WorkerPrefix.size());
   }
   return Line.substr(0, Build.size()) == Build;
 }

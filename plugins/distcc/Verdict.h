@@ -28,7 +28,7 @@ struct Verdict {
   /// DTLTO_OK.
   std::string Message;
   /// Whether the host is to blame, rather than e.g. the size of the job.
-  bool HostAtFault = false;
+  bool IsHostAtFault = false;
 };
 
 /// Whether \p Compiler, a name or a path, is dtlto-codegen, which reads whole
@@ -40,11 +40,12 @@ bool isWorker(std::string_view Compiler);
 Verdict judge(const Reply &R, uint64_t MaxSize = MaxObject);
 
 /// Judges the reply to buildProbe(). Returns an empty string if the compiler is
-/// exactly of version \p Want ("19.1.7", "20.0.0-rc1"), and a dtlto-codegen
-/// also of this plugin's version. Otherwise returns one line with the reason
-/// and what to do. \p Line becomes the first line of the compiler's output.
+/// exactly of version \p ExpectedVersion ("19.1.7", "20.0.0-rc1"), and a
+/// dtlto-codegen also of this plugin's version. Otherwise returns one line with
+/// the reason and what to do. \p Line becomes the first line of the compiler's
+/// output.
 std::string judgeProbe(const Reply &R, const std::string &Compiler,
-                       const std::string &Want, std::string &Line);
+                       const std::string &ExpectedVersion, std::string &Line);
 
 /// Whether the compiler with the version \p Line is of the same vendor and
 /// revision as the linker with the version \p Linker ("Debian LLD 19.1.7"). A

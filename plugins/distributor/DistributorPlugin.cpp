@@ -33,8 +33,8 @@ using namespace dtlto::sdk;
 namespace {
 
 struct Arguments {
-  FolderSettings Set;
-  std::vector<std::string> Words; // before the JSON file
+  FolderSettings Settings;
+  std::vector<std::string> ProgramArgs; // before the JSON file
 };
 
 class DistributorSession : public FolderSession {
@@ -44,7 +44,7 @@ public:
 
   static void configure(const dtlto_session_params &Params,
                         dtlto_session_config &Config) {
-    Config.needs = needs(readArguments(Params).Set);
+    Config.needs = needs(readArguments(Params).Settings);
   }
 
 protected:
@@ -55,19 +55,20 @@ protected:
 private:
   DistributorSession(const dtlto_host &Host, const dtlto_session_params &Params,
                      Arguments A)
-      : FolderSession(Host, Params, std::move(A.Set), ".dtlto-distributor"),
-        Words(std::move(A.Words)) {}
+      : FolderSession(Host, Params, std::move(A.Settings),
+                      ".dtlto-distributor"),
+        ProgramArgs(std::move(A.ProgramArgs)) {}
 
   static Arguments readArguments(const dtlto_session_params &Params);
 
-  const std::vector<std::string> Words;
+  const std::vector<std::string> ProgramArgs;
 };
 
 } // namespace
 
 /// Makes the path of an existing file absolute, since the program runs in
 /// another folder. A folder's name alone stays: it may have another meaning.
-static std::string fromHere(const std::string &Word) {
+static std::string makeAbsolute(const std::string &Word) {
   struct stat S;
   if (::stat(Word.c_str(), &S) != 0)
     return Word;
@@ -78,28 +79,28 @@ static std::string fromHere(const std::string &Word) {
 Arguments
 DistributorSession::readArguments(const dtlto_session_params &Params) {
   Arguments A;
-  A.Set.Programs = 2;
-  const ArgumentTable Known = folderArguments(
-      A.Set, {textArgument("program", A.Set.Program),
-              {"arg",
-               [&A](std::string_view Value) {
-                 A.Words.push_back(fromHere(std::string(Value)));
-                 return true;
-               }},
-              {"batch", [&A](std::string_view Value) {
-                 if (Value == "all") {
-                   A.Set.Batch = UINT32_MAX;
-                   return true;
-                 }
-                 A.Set.Programs =
-                     std::max(2u, std::thread::hardware_concurrency());
-                 return parseNumber(Value, 1, 1000000, A.Set.Batch);
-               }}});
-  dtlto::readArguments(Params, Known,
+  A.Settings.Programs = 2;
+  const ArgumentTable Table = folderArguments(
+      A.Settings, {textArgument("program", A.Settings.Program),
+                   {"arg",
+                    [&A](std::string_view Value) {
+                      A.ProgramArgs.push_back(makeAbsolute(std::string(Value)));
+                      return true;
+                    }},
+                   {"batch", [&A](std::string_view Value) {
+                      if (Value == "all") {
+                        A.Settings.Batch = UINT32_MAX;
+                        return true;
+                      }
+                      A.Settings.Programs =
+                          std::max(2u, std::thread::hardware_concurrency());
+                      return parseNumber(Value, 1, 1000000, A.Settings.Batch);
+                    }}});
+  dtlto::readArguments(Params, Table,
                        "program=PATH, arg=TEXT, compiler=PATH, folder=PATH, "
                        "batch=all, batch=N or keep",
-                       A.Set);
-  if (A.Set.Program.empty())
+                       A.Settings);
+  if (A.Settings.Program.empty())
     throw Error(DTLTO_ERROR_CALLER, "no program to run the jobs: name one with "
                                     "--thinlto-dist-plugin-arg=program=PATH");
   return A;
@@ -152,7 +153,7 @@ DistributorSession::describe(JobFolder &Folder,
                          ? "jobs.dist-file.json"
                          : "jobs-" + std::to_string(Number) + ".dist-file.json";
   Folder.write(Name, Text + "]}\n");
-  std::vector<std::string> Command = Words;
+  std::vector<std::string> Command = ProgramArgs;
   Command.push_back(Folder.path() + "/" + Name);
   return Command;
 }

@@ -7,11 +7,10 @@
 //
 // What a job's thread does for one try:
 //
-//   ask()           the local iceccd for a node; the bundle is made meanwhile
-//   waitForGrant()  of a node, or of this machine
-//   takeAlong()     other small jobs
-//   runAt()         the node            buildHere()     in the linker
-//   conclude()      what came back
+//   requestNode()           the local iceccd for a node; the bundle is made
+//   meanwhile waitForGrant()  of a node, or of this machine formBatch() other
+//   small jobs runOnNode()         the node            compileLocally()     in
+//   the linker handleResults()      what came back
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,10 +38,10 @@ static std::string addressOf(const UseCSMsg &Grant) {
 }
 
 /// Connects to the local iceccd.
-static std::unique_ptr<Channel> connectDaemon(const Settings &S, Interrupt &I,
-                                              std::string &Error) {
+static std::unique_ptr<Channel>
+connectDaemon(const Settings &TheSettings, Interrupt &I, std::string &Error) {
   std::string All;
-  for (const std::string &Name : S.Daemons) {
+  for (const std::string &Name : TheSettings.Daemons) {
     size_t Colon = Name.rfind(':');
     uint32_t Port = 0;
     std::unique_ptr<Channel> C =
@@ -59,8 +58,9 @@ static std::unique_ptr<Channel> connectDaemon(const Settings &S, Interrupt &I,
   return nullptr;
 }
 
-bool dtlto::icecc::haveDaemon(const Settings &S, Clock::duration Limit,
-                              std::string &Error) {
+bool dtlto::icecc::isDaemonReachable(const Settings &TheSettings,
+                                     Clock::duration Limit,
+                                     std::string &Error) {
   Interrupt I;
   // libicecc would wait a quarter of a minute for a stopped daemon.
   std::future<void> Watchdog; // its destructor waits for the thread,
@@ -70,7 +70,7 @@ bool dtlto::icecc::haveDaemon(const Settings &S, Clock::duration Limit,
         if (Ended.wait_for(Limit) == std::future_status::timeout)
           I.raise();
       });
-  return connectDaemon(S, I, Error) != nullptr;
+  return connectDaemon(TheSettings, I, Error) != nullptr;
 }
 
 struct Client::Attempt {
@@ -85,30 +85,30 @@ struct Client::Attempt {
   std::unique_ptr<Channel> Daemon;
   /// Connections with grants of nodes that are left out. Their slots stay taken
   /// meanwhile, so that the scheduler names another node.
-  std::vector<std::unique_ptr<Channel>> Held;
-  Clock::time_point Asked = Clock::now();
-  Descriptor ForNode;
+  std::vector<std::unique_ptr<Channel>> HeldDaemons;
+  Clock::time_point RequestTime = Clock::now();
+  Descriptor NodeSocket;
   std::vector<Job *> Jobs = {&J};   // this job and the others of its batch
   std::vector<sdk::Bundle> Bundles; // of these
   std::unique_ptr<Trip> Batch;      // null: the job goes alone
   // Valid once a node was granted.
   std::string Address, Node;
-  Clock::time_point Began;
+  Clock::time_point BeginTime;
 };
 
 sdk::Result Client::attempt(Job &J) {
   Attempt A(J);
   std::unique_ptr<Msg> Answer;
   while (true) {
-    ask(A);
+    requestNode(A);
     Answer = waitForGrant(A);
-    if (!isLeftOut(*Answer))
+    if (!isExcluded(*Answer))
       break;
-    A.Held.push_back(std::move(A.Daemon));
+    A.HeldDaemons.push_back(std::move(A.Daemon));
   }
-  A.Held.clear();
+  A.HeldDaemons.clear();
   if (Answer->type == M_NO_CS)
-    return buildHere(J, *A.Daemon, static_cast<NoCSMsg &>(*Answer).job_id);
+    return compileLocally(J, *A.Daemon, static_cast<NoCSMsg &>(*Answer).job_id);
   if (Answer->type != M_USE_CS) {
     std::string Error =
         "the local iceccd sent an unexpected answer instead of a node";
@@ -116,40 +116,41 @@ sdk::Result Client::attempt(Job &J) {
   }
   auto &Grant = static_cast<UseCSMsg &>(*Answer);
   // The name of an iceccd's own machine, and in tests of all nodes.
-  if (Grant.hostname == "127.0.0.1" && (Grant.port == 0 || !S.LocalNodes))
-    return buildHere(J, *A.Daemon, Grant.job_id);
+  if (Grant.hostname == "127.0.0.1" &&
+      (Grant.port == 0 || !TheSettings.AllowsLocalNodes))
+    return compileLocally(J, *A.Daemon, Grant.job_id);
   // Release the other jobs of the batch, however it ends.
-  std::shared_ptr<void> Release(nullptr, [&](void *) { leaveBehind(A); });
-  takeAlong(A);
-  return conclude(A, runAt(A, Grant));
+  std::shared_ptr<void> Release(nullptr, [&](void *) { dissolveBatch(A); });
+  formBatch(A);
+  return handleResults(A, runOnNode(A, Grant));
 }
 
 /// Whether \p M grants a node that is left out.
-bool Client::isLeftOut(const Msg &M) {
+bool Client::isExcluded(const Msg &M) {
   return M.type == M_USE_CS &&
-         Nodes.isLeftOut(addressOf(static_cast<const UseCSMsg &>(M)),
-                         TheCluster->numbers());
+         Nodes.isExcluded(addressOf(static_cast<const UseCSMsg &>(M)),
+                          TheCluster->numbers());
 }
 
 /// Asks for a node, and builds the bundle meanwhile.
-void Client::ask(Attempt &A) {
-  std::string Error = Nodes.allWrong();
+void Client::requestNode(Attempt &A) {
+  std::string Error = Nodes.allWrongError();
   if (!Error.empty() || !(A.Envs = Environments.get(A.J.Stop, Error)))
     throw Failure{Error, Retry::Never};
   // Open the socket first. A granted node that isn't connected to gets no jobs
   // for two minutes, since the scheduler assumes that it unpacks an
   // environment.
-  A.ForNode = openTcpSocket();
+  A.NodeSocket = openTcpSocket();
   // The daemon answered when the link began, so it may be restarting.
   const Clock::time_point Until = Clock::now() + RestartLimit;
-  while (!(A.Daemon = connectDaemon(S, A.J.Stop, Error)) &&
-         !A.J.Stop.raised() && Clock::now() < Until) {
+  while (!(A.Daemon = connectDaemon(TheSettings, A.J.Stop, Error)) &&
+         !A.J.Stop.isRaised() && Clock::now() < Until) {
     std::unique_lock<std::mutex> Lock(Mutex);
-    Changed.wait_for(Lock, 100ms, [&] { return A.J.Stop.raised(); });
+    Changed.wait_for(Lock, 100ms, [&] { return A.J.Stop.isRaised(); });
   }
   if (!A.Daemon) {
-    if (!A.J.Stop.raised())
-      cannotGoOn("the local iceccd can no longer be reached: " + Error);
+    if (!A.J.Stop.isRaised())
+      setEndReason("the local iceccd can no longer be reached: " + Error);
     throw Failure{"the local iceccd can no longer be reached: " + Error,
                   Retry::Never};
   }
@@ -162,7 +163,7 @@ void Client::ask(Attempt &A) {
   }
   int Nice = std::clamp(::getpriority(PRIO_PROCESS, 0), 0, 20);
   GetCSMsg Request(Names, A.J.Name, CompileJob::Lang_C, 1,
-                   CompileJob().targetPlatform(), 0, S.PreferredHost,
+                   CompileJob().targetPlatform(), 0, TheSettings.PreferredHost,
                    MinProtocol, Features, Nice);
   if (!A.Daemon->send(Request))
     throw Failure{"the local iceccd accepts no request", Retry::AtOnce};
@@ -183,55 +184,55 @@ std::unique_ptr<Msg> Client::waitForGrant(Attempt &A) {
     Clock::time_point Since;
     {
       std::lock_guard<std::mutex> Lock(Mutex);
-      Since = std::max(A.Asked, LastGrant);
+      Since = std::max(A.RequestTime, LastGrant);
     }
-    Clock::time_point End = Since + S.GrantTimeout;
-    if (!A.Held.empty())
+    Clock::time_point End = Since + TheSettings.GrantTimeout;
+    if (!A.HeldDaemons.empty())
       End = std::min(End, Release);
     std::string Error;
     std::unique_ptr<Msg> M = A.Daemon->receive(End, Error);
     if (M) {
-      if (!isLeftOut(*M)) {
+      if (!isExcluded(*M)) {
         std::lock_guard<std::mutex> Lock(Mutex);
         LastGrant = Clock::now();
-        TheEnd.clear();
+        EndReason.clear();
       }
       return M;
     }
-    bool TookTooLong = A.Daemon->timedOut();
-    if (A.J.Stop.raised() || !TookTooLong) {
+    bool HasTimedOut = A.Daemon->hasTimedOut();
+    if (A.J.Stop.isRaised() || !HasTimedOut) {
       Error = "local iceccd: " + Error;
     } else {
-      A.Held.clear();
-      if (End == Release && End < Since + S.GrantTimeout)
+      A.HeldDaemons.clear();
+      if (End == Release && End < Since + TheSettings.GrantTimeout)
         continue;
       {
         std::lock_guard<std::mutex> Lock(Mutex);
-        if (std::max(A.Asked, LastGrant) != Since)
+        if (std::max(A.RequestTime, LastGrant) != Since)
           continue;
       }
       Error = "no node was granted for " +
-              std::to_string(S.GrantTimeout.count()) +
+              std::to_string(TheSettings.GrantTimeout.count()) +
               " s; --thinlto-dist-status shows the farm";
       // Otherwise each of the next jobs would wait as long.
-      cannotGoOn(Error);
+      setEndReason(Error);
     }
-    if (TookTooLong)
-      tookTooLong(A.J, Error);
-    throw Failure{Error, TookTooLong ? Retry::Never : Retry::AtOnce};
+    if (HasTimedOut)
+      recordTimeout(A.J, Error);
+    throw Failure{Error, HasTimedOut ? Retry::Never : Retry::AtOnce};
   }
 }
 
 /// Makes a batch of the job and the next ones in line, if they are small
 /// enough.
-void Client::takeAlong(Attempt &A) {
+void Client::formBatch(Attempt &A) {
   {
     std::lock_guard<std::mutex> Lock(Mutex);
     const size_t Share = TheLine.share();
     uint64_t Cost = A.J.Cost;
-    while (A.J.MayShare && !A.J.Stop.raised() && A.Jobs.size() < Share) {
+    while (A.J.MayBatch && !A.J.Stop.isRaised() && A.Jobs.size() < Share) {
       Job *Next = TheLine.next();
-      if (!Next || !Next->MayShare || Next->Stop.raised() ||
+      if (!Next || !Next->MayBatch || Next->Stop.isRaised() ||
           !ThePace.mayAdd(A.Jobs.size(), Cost, Next->Cost))
         break;
       A.Jobs.push_back(Next);
@@ -243,7 +244,7 @@ void Client::takeAlong(Attempt &A) {
     A.Batch = std::make_unique<Trip>();
     A.Batch->NumNeeded = A.Jobs.size();
     for (Job *J : A.Jobs)
-      J->OnTrip = A.Batch.get();
+      J->CurrentTrip = A.Batch.get();
     NumShared += unsigned(A.Jobs.size() - 1);
   }
   try {
@@ -251,28 +252,28 @@ void Client::takeAlong(Attempt &A) {
       A.Bundles.push_back(A.Jobs[I]->Offer.bundle());
   } catch (const sdk::Error &) {
     // The job whose bundle fails reports it when it goes alone.
-    leaveBehind(A);
+    dissolveBatch(A);
   }
 }
 
 /// Ends the batch, if it still exists. Its other jobs are tried alone.
-void Client::leaveBehind(Attempt &A) {
+void Client::dissolveBatch(Attempt &A) {
   if (!A.Batch)
     return;
-  Outcome Nothing;
-  Nothing.Kind = Outcome::BatchFailed;
-  Nothing.Text = "the batch failed";
-  bringAll(A, forAll(A.Jobs.size(), Nothing));
+  Outcome BatchFailure;
+  BatchFailure.Kind = Outcome::BatchFailed;
+  BatchFailure.Text = "the batch failed";
+  deliverResults(A, forAll(A.Jobs.size(), BatchFailure));
 }
 
 /// Ends the batch, and hands all jobs but the first their results.
-void Client::bringAll(Attempt &A, RemoteResult R) {
+void Client::deliverResults(Attempt &A, RemoteResult R) {
   std::lock_guard<std::mutex> Lock(Mutex);
-  A.J.OnTrip = nullptr;
+  A.J.CurrentTrip = nullptr;
   for (size_t I = 1; I != A.Jobs.size(); ++I) {
     Job &To = *A.Jobs[I];
-    To.OnTrip = nullptr;
-    To.FromTrip = Job::Delivery{std::move(R.Jobs[I]), A.Node};
+    To.CurrentTrip = nullptr;
+    To.TripResult = Job::Delivery{std::move(R.Jobs[I]), A.Node};
     To.Wake.notify_all();
     --NumShared;
   }
@@ -282,29 +283,29 @@ void Client::bringAll(Attempt &A, RemoteResult R) {
 }
 
 /// Runs the job on the node that was granted.
-RemoteResult Client::runAt(Attempt &A, const UseCSMsg &Grant) {
+RemoteResult Client::runOnNode(Attempt &A, const UseCSMsg &Grant) {
   Environment *Env = A.Envs->front().get();
   for (const auto &E : *A.Envs)
     if (E->platform() == Grant.host_platform)
       Env = E.get();
   A.Address = addressOf(Grant);
   A.Node = TheCluster->nodeName(Grant.hostname, Grant.port);
-  A.Began = Clock::now();
+  A.BeginTime = Clock::now();
   auto Blacklist = [&](const Environment &E) {
     A.Daemon->send(BlacklistHostEnvMsg(E.platform(), E.name(), Grant.hostname));
   };
-  if (Nodes.isWrong(A.Node)) {
+  if (Nodes.hasWrongResults(A.Node)) {
     // Make the scheduler name other nodes.
     Blacklist(*Env);
     Outcome O;
     O.Text = "its results were wrong";
     return forAll(A.Jobs.size(), O);
   }
-  Nodes.granted(A.Address);
+  Nodes.recordGrant(A.Address);
   {
     std::lock_guard<std::mutex> Lock(Mutex);
-    MostGranted = std::max(MostGranted, ++NumGranted);
-    MustBuildHere = false;
+    MaxGranted = std::max(MaxGranted, ++NumGranted);
+    MustCompileLocally = false;
   }
   std::shared_ptr<void> AtEnd(nullptr, [&](void *) {
     std::lock_guard<std::mutex> Lock(Mutex);
@@ -322,21 +323,21 @@ RemoteResult Client::runAt(Attempt &A, const UseCSMsg &Grant) {
         {&A.Bundles[I], [J = A.Jobs[I]](std::string_view Object) {
            return J->Offer.problem(Object);
          }});
-  R.Compressed = &Compressed;
+  R.ChunkCache = &ChunkCache;
   R.Results = &Results;
   R.ResultLimit = ResultLimit;
-  R.TransferLimit = S.TransferLimit;
+  R.TransferLimit = TheSettings.TransferLimit;
   R.Report = [&](uint32_t State) {
     for (Job *J : A.Jobs)
       J->Offer.state(State, A.Node);
   };
-  R.Ready = [&] { settle(A.J); };
+  R.OnReady = [&] { settle(A.J); };
   R.Blacklist = [&](const Environment &E) {
     TheLog->warning("node " + A.Node +
                     " cannot run the worker and is no longer used with it");
     Blacklist(E);
   };
-  return runRemotely(R, A.Address, std::move(A.ForNode), *Env, Environments,
+  return runRemotely(R, A.Address, std::move(A.NodeSocket), *Env, Environments,
                      A.stop());
 }
 
@@ -348,29 +349,29 @@ void Client::learnPace(const Attempt &A, const RemoteResult &R,
     Cost += J->Cost;
   const Outcome &First = R.Jobs.front();
   std::lock_guard<std::mutex> Lock(Mutex);
-  if (First.Kind == Outcome::BatchFailed || (A.Batch && First.TookTooLong))
-    ThePace.failed();
+  if (First.Kind == Outcome::BatchFailed || (A.Batch && First.HasTimedOut))
+    ThePace.recordFailure();
   else if (First.Kind == Outcome::Compiled)
     ThePace.learn(Seconds, R.WorkSeconds, Cost);
 }
 
 /// Handles the results of a node, and hands other jobs theirs.
-sdk::Result Client::conclude(Attempt &A, RemoteResult R) {
+sdk::Result Client::handleResults(Attempt &A, RemoteResult R) {
   double Seconds =
-      std::chrono::duration<double>(Clock::now() - A.Began).count();
+      std::chrono::duration<double>(Clock::now() - A.BeginTime).count();
   learnPace(A, R, Seconds);
   Nodes.countWrong(A.Node, R);
-  Outcome &Own = R.Jobs.front();
+  Outcome &FirstOutcome = R.Jobs.front();
   // A connection that was cancelled early shows nothing about the node.
-  if (Own.Unreachable || !A.stop().raised())
-    Nodes.countUnreachable(A.Address, A.Node, Own);
+  if (FirstOutcome.Unreachable || !A.stop().isRaised())
+    Nodes.countUnreachable(A.Address, A.Node, FirstOutcome);
   if (std::any_of(R.Jobs.begin(), R.Jobs.end(), [](const Outcome &O) {
         return O.Kind == Outcome::NodeFailed;
       }))
     Environments.distrust(A.Address);
   // Without this message, the daemon considers the job lost. When we hang up,
   // it takes back the grant of a node that failed.
-  if (Own.Kind != Outcome::NodeFailed)
+  if (FirstOutcome.Kind != Outcome::NodeFailed)
     A.Daemon->send(EndMsg());
   for (size_t I = 0; I != R.Jobs.size(); ++I)
     if (R.Jobs[I].Kind == Outcome::Compiled)
@@ -378,40 +379,40 @@ sdk::Result Client::conclude(Attempt &A, RemoteResult R) {
           "module '" + A.Jobs[I]->Name + "': compiled on " + A.Node + " in " +
           std::to_string(Seconds).substr(0, 5) + " s" +
           (A.Batch ? ", in a batch of " + std::to_string(R.Jobs.size()) : ""));
-  Outcome Mine = std::move(Own);
+  Outcome OwnOutcome = std::move(FirstOutcome);
   if (A.Batch)
-    bringAll(A, std::move(R));
-  return use(A.J, std::move(Mine), A.Node);
+    deliverResults(A, std::move(R));
+  return convertOutcome(A.J, std::move(OwnOutcome), A.Node);
 }
 
-sdk::Result Client::use(Job &J, Outcome O, const std::string &Node) {
+sdk::Result Client::convertOutcome(Job &J, Outcome O, const std::string &Node) {
   // After any failure, try the job alone: it may have failed because of the
   // others, or they because of it. No lock is needed: the job is not in line.
-  J.MayShare = false;
+  J.MayBatch = false;
   Retry Next = Retry::Never;
   switch (O.Kind) {
   case Outcome::Compiled:
-    Nodes.done(Node);
+    Nodes.recordSuccess(Node);
     return {std::move(O.Object), O.Text, Node};
   case Outcome::CompilerError:
     return {{}, O.Text, Node, DTLTO_ERROR_COMPILER};
   case Outcome::WorkerFailed:
     break;
   case Outcome::NodeFailed:
-    Next = O.TookTooLong ? Retry::Never : Retry::Later;
+    Next = O.HasTimedOut ? Retry::Never : Retry::Later;
     break;
   case Outcome::BatchFailed:
     Next = Retry::Alone;
     break;
   }
   std::string Error = Node + ": " + O.Text;
-  if (O.TookTooLong)
-    tookTooLong(J, Error);
+  if (O.HasTimedOut)
+    recordTimeout(J, Error);
   throw Failure{Error, Next};
 }
 
 /// Compiles in the linker, as the scheduler or, without one, the daemon asks.
-sdk::Result Client::buildHere(Job &J, Channel &Daemon, uint32_t GrantId) {
+sdk::Result Client::compileLocally(Job &J, Channel &Daemon, uint32_t GrantId) {
   if (!Codegen) {
     std::string Error = "icecream has no node for the job, and the linker "
                         "compiles nothing locally";
@@ -419,12 +420,12 @@ sdk::Result Client::buildHere(Job &J, Channel &Daemon, uint32_t GrantId) {
   }
   {
     std::unique_lock<std::mutex> Lock(Mutex);
-    MustBuildHere = true;
-    Changed.wait(Lock,
-                 [&] { return NumHere < Codegen->slots || J.Stop.raised(); });
-    if (J.Stop.raised())
+    MustCompileLocally = true;
+    Changed.wait(
+        Lock, [&] { return NumLocal < Codegen->slots || J.Stop.isRaised(); });
+    if (J.Stop.isRaised())
       throw Failure{"", Retry::Never};
-    ++NumHere;
+    ++NumLocal;
   }
   publish();
   settle(J);
@@ -438,13 +439,13 @@ sdk::Result Client::buildHere(Job &J, Channel &Daemon, uint32_t GrantId) {
   TheLog->debug("module '" + J.Name +
                 "': compiled locally, as icecream requested");
   J.Offer.state(DTLTO_STATE_LOCAL);
-  sdk::Result R = J.Offer.compileHere();
+  sdk::Result R = J.Offer.compileLocally();
   Daemon.send(JobDoneMsg(static_cast<int>(GrantId), R.Status != DTLTO_OK,
                          JobDoneMsg::FROM_SUBMITTER));
   {
     std::lock_guard<std::mutex> Lock(Mutex);
-    --NumHere;
-    ++NumBuiltHere;
+    --NumLocal;
+    ++NumCompiledLocally;
   }
   Changed.notify_all();
   return R;

@@ -20,29 +20,29 @@ static constexpr double MaxWork = 0.4;
 static constexpr double MaxTrial = 0.4;
 static constexpr unsigned MaxFailed = 3;
 
-void Pace::learn(double Trip, double TheWork, uint64_t Cost) {
-  if (TheWork <= 0) {
+void Pace::learn(double Trip, double WorkTime, uint64_t Cost) {
+  if (WorkTime <= 0) {
     if (Shortest == 0 || Trip < Shortest) {
       Shortest = Trip;
       CostOfShortest = Cost;
     }
     return;
   }
-  double Lost = std::max(0.0, Trip - TheWork);
-  Overhead = Costs == 0 ? Lost : std::min(Overhead, Lost);
-  Work += std::min(TheWork, Trip);
+  double TripOverhead = std::max(0.0, Trip - WorkTime);
+  Overhead = Costs == 0 ? TripOverhead : std::min(Overhead, TripOverhead);
+  Work += std::min(WorkTime, Trip);
   Costs += double(Cost);
 }
 
-bool Pace::mayAdd(size_t N, uint64_t Before, uint64_t Cost) const {
+bool Pace::mayAdd(size_t N, uint64_t TotalCost, uint64_t Cost) const {
   if (N >= MaxJobs || NumFailed >= MaxFailed)
     return false;
   if (Fixed)
     return N < Fixed;
   if (Costs == 0)
     return N == 1 && Shortest != 0 && Shortest <= MaxTrial &&
-           std::max(Before, Cost) <= CostOfShortest;
-  return (double(Before) + double(Cost)) * Work / Costs <=
+           std::max(TotalCost, Cost) <= CostOfShortest;
+  return (double(TotalCost) + double(Cost)) * Work / Costs <=
          std::min(WorkPerOverhead * Overhead, MaxWork);
 }
 
@@ -53,7 +53,7 @@ size_t Pace::jobs(uint64_t Cost) const {
   return N;
 }
 
-std::string dtlto::icecc::batchHead(uint64_t Size) {
+std::string dtlto::icecc::batchHeader(uint64_t Size) {
   std::string Head;
   for (unsigned I = 0; I != 8; ++I)
     Head += static_cast<char>(Size >> 8 * I);

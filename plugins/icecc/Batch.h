@@ -38,12 +38,13 @@ public:
   void learn(double Trip, double Work, uint64_t Cost);
   /// Records that a batch failed where a single job might not have. After a few
   /// failures, jobs are no longer batched.
-  void failed() { ++NumFailed; }
+  void recordFailure() { ++NumFailed; }
 
   /// Returns how many jobs of this cost should share a trip: 1 to MaxJobs.
   size_t jobs(uint64_t Cost) const;
-  /// Whether a trip with \p N jobs, which cost \p Before, should take one more.
-  bool mayAdd(size_t N, uint64_t Before, uint64_t Cost) const;
+  /// Whether a trip with \p N jobs, which cost \p TotalCost, should take one
+  /// more.
+  bool mayAdd(size_t N, uint64_t TotalCost, uint64_t Cost) const;
 
 private:
   size_t Fixed;
@@ -55,7 +56,7 @@ private:
 };
 
 /// Returns the bytes that precede a bundle of \p Size bytes in a batch.
-std::string batchHead(uint64_t Size);
+std::string batchHeader(uint64_t Size);
 
 /// One job's part of the answer to a batch.
 struct BatchEntry {

@@ -25,7 +25,7 @@ using namespace std::chrono_literals;
 
 /// A send that fails after this time was waiting for the other side to read.
 /// The system's limit is twice as long (watchMachine()).
-static Clock::duration sendStall() { return TheNetworkLimits.Gone / 2; }
+static Clock::duration sendStall() { return TheNetworkLimits.AckTimeout / 2; }
 
 Interrupt::Interrupt() : Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
@@ -36,7 +36,7 @@ Interrupt::~Interrupt() {
 
 void Interrupt::raise() {
   std::lock_guard<std::mutex> Lock(Mutex);
-  Raised = true;
+  IsRaised = true;
   uint64_t One = 1;
   (void)!::write(Fd, &One, sizeof(One));
   // Wake the waits inside libicecc.
@@ -47,7 +47,7 @@ void Interrupt::raise() {
 void Interrupt::add(int Socket) {
   std::lock_guard<std::mutex> Lock(Mutex);
   Sockets.push_back(Socket);
-  if (Raised)
+  if (IsRaised)
     ::shutdown(Socket, SHUT_RDWR);
 }
 
@@ -61,63 +61,62 @@ enum class Wait { Ready, TimedOut, Interrupted };
 } // namespace
 
 static Wait waitFor(int Fd, short Events, Clock::time_point End,
-                    const Interrupt &I) {
-  while (!I.raised()) {
-    auto Left =
+                    const Interrupt &TheInterrupt) {
+  while (!TheInterrupt.isRaised()) {
+    auto Remaining =
         std::chrono::ceil<std::chrono::milliseconds>(End - Clock::now());
-    if (Left.count() <= 0)
+    if (Remaining.count() <= 0)
       return Wait::TimedOut;
-    pollfd Fds[2] = {{Fd, Events, 0}, {I.fd(), POLLIN, 0}};
-    int N = ::poll(Fds, 2, int(std::min<int64_t>(Left.count(), 1 << 30)));
-    if (N > 0 && Fds[0].revents && !I.raised())
+    pollfd Fds[2] = {{Fd, Events, 0}, {TheInterrupt.fd(), POLLIN, 0}};
+    int N = ::poll(Fds, 2, int(std::min<int64_t>(Remaining.count(), 1 << 30)));
+    if (N > 0 && Fds[0].revents && !TheInterrupt.isRaised())
       return Wait::Ready;
   }
   return Wait::Interrupted;
 }
 
-NoRoom::NoRoom(int Errno)
+OutOfDescriptors::OutOfDescriptors(int Errno)
     : std::runtime_error(
           std::string("this machine cannot open a connection: ") +
           std::strerror(Errno)) {}
 
-Channel::Channel(Interrupt &I) : I(I) {}
+Channel::Channel(Interrupt &TheInterrupt) : TheInterrupt(TheInterrupt) {}
 
 Channel::~Channel() {
   if (Socket == -1)
     return;
   // Remove it before it is closed: the number may be reused after that.
-  I.remove(Socket);
-  if (I.raised()) {
+  TheInterrupt.remove(Socket);
+  if (TheInterrupt.isRaised()) {
     // Reset the connection: otherwise a node that doesn't read would see the
     // end only after all data that is on its way.
     linger Reset = {1, 0};
     ::setsockopt(Socket, SOL_SOCKET, SO_LINGER, &Reset, sizeof(Reset));
   }
-  if (!C)
+  if (!Impl)
     ::close(Socket);
 }
 
-std::unique_ptr<Channel> Channel::connectTo(int Socket, const void *Address,
-                                            unsigned AddressSize,
-                                            Clock::duration Limit,
-                                            const std::string &Name,
-                                            Interrupt &I, std::string &Error) {
-  std::unique_ptr<Channel> Result(new Channel(I));
+std::unique_ptr<Channel>
+Channel::connectTo(int Socket, const void *Address, unsigned AddressSize,
+                   Clock::duration Limit, const std::string &Name,
+                   Interrupt &TheInterrupt, std::string &Error) {
+  std::unique_ptr<Channel> Result(new Channel(TheInterrupt));
   Result->Socket = Socket;
-  I.add(Socket);
+  TheInterrupt.add(Socket);
   auto *To = static_cast<const sockaddr *>(Address);
   Clock::time_point End = Clock::now() + Limit;
   if (::connect(Socket, To, AddressSize) == -1) {
     int Code = errno;
     // The queue of a daemon at a path is full: try again.
-    while (Code == EAGAIN && Clock::now() < End && !I.raised()) {
-      pollfd Pause = {I.fd(), POLLIN, 0};
+    while (Code == EAGAIN && Clock::now() < End && !TheInterrupt.isRaised()) {
+      pollfd Pause = {TheInterrupt.fd(), POLLIN, 0};
       ::poll(&Pause, 1, 10);
       Code = ::connect(Socket, To, AddressSize) == 0 ? 0 : errno;
     }
     if (Code == EINPROGRESS) {
       socklen_t Size = sizeof(Code);
-      if (waitFor(Socket, POLLOUT, End, I) != Wait::Ready)
+      if (waitFor(Socket, POLLOUT, End, TheInterrupt) != Wait::Ready)
         Code = ETIMEDOUT;
       else if (::getsockopt(Socket, SOL_SOCKET, SO_ERROR, &Code, &Size) == -1)
         Code = errno;
@@ -130,21 +129,21 @@ std::unique_ptr<Channel> Channel::connectTo(int Socket, const void *Address,
   // openChannel() waits some seconds for the other side's version. If it fails,
   // it closes the socket, and another thread may get its number. So the
   // interrupt gets a duplicate, if a descriptor is left.
-  int Same = ::fcntl(Socket, F_DUPFD_CLOEXEC, 0);
-  if (Same != -1) {
-    I.add(Same);
-    I.remove(Socket);
+  int Duplicate = ::fcntl(Socket, F_DUPFD_CLOEXEC, 0);
+  if (Duplicate != -1) {
+    TheInterrupt.add(Duplicate);
+    TheInterrupt.remove(Socket);
   }
-  Result->C = openChannel(Socket, To, AddressSize);
-  if (Same != -1) {
-    if (Result->C)
-      I.add(Socket);
-    I.remove(Same);
-    ::close(Same);
+  Result->Impl = openChannel(Socket, To, AddressSize);
+  if (Duplicate != -1) {
+    if (Result->Impl)
+      TheInterrupt.add(Socket);
+    TheInterrupt.remove(Duplicate);
+    ::close(Duplicate);
   }
-  if (!Result->C) {
-    if (Same == -1)
-      I.remove(Socket);
+  if (!Result->Impl) {
+    if (Duplicate == -1)
+      TheInterrupt.remove(Socket);
     Result->Socket = -1;
     Error = Name + ": no icecream daemon answers";
     return nullptr;
@@ -158,7 +157,7 @@ std::unique_ptr<Channel> Channel::connectTo(int Socket, const void *Address,
 static int newSocket(int Family) {
   int Socket = ::socket(Family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (Socket == -1)
-    throw NoRoom(errno);
+    throw OutOfDescriptors(errno);
   return Socket;
 }
 
@@ -170,7 +169,7 @@ Descriptor dtlto::icecc::openTcpSocket() {
 }
 
 std::unique_ptr<Channel> Channel::connectUnix(const std::string &Path,
-                                              Interrupt &I,
+                                              Interrupt &TheInterrupt,
                                               std::string &Error) {
   sockaddr_un Address = {};
   Address.sun_family = AF_UNIX;
@@ -179,14 +178,14 @@ std::unique_ptr<Channel> Channel::connectUnix(const std::string &Path,
     return nullptr;
   }
   std::memcpy(Address.sun_path, Path.c_str(), Path.size());
-  return connectTo(newSocket(AF_UNIX), &Address, sizeof(Address), 10s, Path, I,
-                   Error);
+  return connectTo(newSocket(AF_UNIX), &Address, sizeof(Address), 10s, Path,
+                   TheInterrupt, Error);
 }
 
 std::unique_ptr<Channel> Channel::connect(const std::string &Host,
                                           uint16_t Port, Clock::duration Limit,
-                                          Interrupt &I, std::string &Error,
-                                          Descriptor S) {
+                                          Interrupt &TheInterrupt,
+                                          std::string &Error, Descriptor S) {
   std::string Name = Host + ":" + std::to_string(Port);
   sockaddr_in Address = {};
   Address.sin_family = AF_INET;
@@ -195,39 +194,40 @@ std::unique_ptr<Channel> Channel::connect(const std::string &Host,
     Error = Name + ": not a numeric IPv4 address";
     return nullptr;
   }
-  return connectTo(S.release(), &Address, sizeof(Address), Limit, Name, I,
-                   Error);
+  return connectTo(S.release(), &Address, sizeof(Address), Limit, Name,
+                   TheInterrupt, Error);
 }
 
 bool Channel::send(const Msg &M) {
   Clock::time_point Began = Clock::now();
-  bool Sent = !I.raised() && C->send_msg(M);
-  bool Failed = !Sent && !I.raised();
+  bool Sent = !TheInterrupt.isRaised() && Impl->send_msg(M);
+  bool Failed = !Sent && !TheInterrupt.isRaised();
   bool TooSlow = false;
-  if (Moving) {
-    Moving->arrived(wireBytes(Socket).Acknowledged - AtBegin.Acknowledged);
-    TooSlow = Sent && Clock::now() >= Moving->deadline();
+  if (CurrentTransfer) {
+    CurrentTransfer->recordBytes(wireBytes(Socket).Acknowledged -
+                                 InitialBytes.Acknowledged);
+    TooSlow = Sent && Clock::now() >= CurrentTransfer->deadline();
   }
   // libicecc doesn't report why it gave up. A broken connection would fail
   // sooner.
-  MachineLost = Failed && machineIsSilent(Socket);
+  MachineLost = Failed && isMachineSilent(Socket);
   TimedOut = TooSlow ||
              (Failed && !MachineLost && Clock::now() - Began >= sendStall());
   return Sent && !TooSlow;
 }
 
 void Channel::beginTransfer(const char *What) {
-  MovingWhat = What;
-  AtBegin = wireBytes(Socket);
-  Moving.emplace(Pause);
+  TransferName = What;
+  InitialBytes = wireBytes(Socket);
+  CurrentTransfer.emplace(Pause);
 }
 
 std::unique_ptr<Msg> Channel::receive(Clock::time_point End,
                                       std::string &Error) {
-  AtBegin = wireBytes(Socket);
-  Moving.reset();
+  InitialBytes = wireBytes(Socket);
+  CurrentTransfer.reset();
   std::unique_ptr<Msg> M = next(End, Error);
-  Moving.reset();
+  CurrentTransfer.reset();
   return M;
 }
 
@@ -237,15 +237,15 @@ std::unique_ptr<Msg> Channel::receivePart(std::string &Error) {
 
 std::unique_ptr<Msg> Channel::next(Clock::time_point End, std::string &Error) {
   TimedOut = false;
-  while (!C->has_msg()) {
-    Clock::time_point TooLate =
-        Moving ? std::min(End, Moving->deadline()) : End;
-    switch (waitFor(Socket, POLLIN, TooLate, I)) {
+  while (!Impl->has_msg()) {
+    Clock::time_point Deadline =
+        CurrentTransfer ? std::min(End, CurrentTransfer->deadline()) : End;
+    switch (waitFor(Socket, POLLIN, Deadline, TheInterrupt)) {
     case Wait::TimedOut:
       TimedOut = true;
       Error = "no answer within the time limit";
-      if (TooLate != End)
-        Error = "it sent only " + Moving->text();
+      if (Deadline != End)
+        Error = "it sent only " + CurrentTransfer->text();
       return nullptr;
     case Wait::Interrupted:
       Error = "cancelled";
@@ -257,28 +257,29 @@ std::unique_ptr<Msg> Channel::next(Clock::time_point End, std::string &Error) {
     char Byte;
     if (::recv(Socket, &Byte, 1, MSG_PEEK | MSG_DONTWAIT) == -1 &&
         errno != EAGAIN && errno != EINTR) {
-      Error = "the connection was lost: " + connectionLost(errno);
+      Error = "the connection was lost: " + connectionErrorText(errno);
       return nullptr;
     }
-    if (!C->read_a_bit()) {
+    if (!Impl->read_a_bit()) {
       Error = "the connection was lost";
       return nullptr;
     }
-    if (!Moving)
-      Moving.emplace(Pause);
-    Moving->arrived(wireBytes(Socket).Received - AtBegin.Received);
+    if (!CurrentTransfer)
+      CurrentTransfer.emplace(Pause);
+    CurrentTransfer->recordBytes(wireBytes(Socket).Received -
+                                 InitialBytes.Received);
   }
-  if (C->at_eof()) {
+  if (Impl->at_eof()) {
     Error = "the connection was closed";
     return nullptr;
   }
-  std::unique_ptr<Msg> M(mayRead(*C) ? C->get_msg(0, true) : nullptr);
+  std::unique_ptr<Msg> M(mayRead(*Impl) ? Impl->get_msg(0, true) : nullptr);
   if (!M) {
     Error = "it sent a message that cannot be read";
     return nullptr;
   }
   if (M->type == M_STATUS_TEXT) {
-    Error = Words = sdk::oneLine(static_cast<StatusTextMsg &>(*M).text);
+    Error = StatusText = sdk::oneLine(static_cast<StatusTextMsg &>(*M).text);
     if (Error.empty())
       Error = "it sent an empty text instead of an answer";
     return nullptr;
@@ -286,12 +287,12 @@ std::unique_ptr<Msg> Channel::next(Clock::time_point End, std::string &Error) {
   return M;
 }
 
-std::string Channel::whySendFailed() {
-  std::string Why = std::string("cannot send ") + MovingWhat;
+std::string Channel::sendErrorText() {
+  std::string Why = std::string("cannot send ") + TransferName;
   if (MachineLost)
-    Why = connectionLost(ETIMEDOUT);
-  else if (TimedOut && Moving)
-    Why = "it read only " + Moving->text() + " of " + MovingWhat;
+    Why = connectionErrorText(ETIMEDOUT);
+  else if (TimedOut && CurrentTransfer)
+    Why = "it read only " + CurrentTransfer->text() + " of " + TransferName;
   // By this time, everything that the other side says has arrived.
   bool HadTime = TimedOut || MachineLost;
   Clock::time_point End = Clock::now() + (HadTime ? 100ms : 2000ms);
@@ -300,16 +301,17 @@ std::string Channel::whySendFailed() {
   while (std::unique_ptr<Msg> M = receive(End, Error))
     ;
   TimedOut = WasTimedOut;
-  return Words.empty() ? Why : Words;
+  return StatusText.empty() ? Why : StatusText;
 }
 
-std::unique_ptr<Channel> Channel::adopt(MsgChannel *C, Interrupt &I) {
-  std::unique_ptr<Channel> Result(new Channel(I));
-  Result->C.reset(C);
-  readOnlyWhenAsked(*C);
-  Result->Socket = C->fd;
-  watchMachine(C->fd);
-  I.add(C->fd);
+std::unique_ptr<Channel> Channel::adopt(MsgChannel *Impl,
+                                        Interrupt &TheInterrupt) {
+  std::unique_ptr<Channel> Result(new Channel(TheInterrupt));
+  Result->Impl.reset(Impl);
+  disableAutoRead(*Impl);
+  Result->Socket = Impl->fd;
+  watchMachine(Impl->fd);
+  TheInterrupt.add(Impl->fd);
   return Result;
 }
 
@@ -322,4 +324,4 @@ sockaddr_in Channel::peer() const {
   return Address;
 }
 
-int Channel::protocol() const { return C->protocol; }
+int Channel::protocol() const { return Impl->protocol; }

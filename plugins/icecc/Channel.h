@@ -47,7 +47,7 @@ public:
 
   /// Ends the waits, and breaks the connections of this job. Any thread.
   void raise();
-  bool raised() const { return Raised; }
+  bool isRaised() const { return IsRaised; }
   /// Readable once raised; for poll().
   int fd() const { return Fd; }
 
@@ -58,18 +58,18 @@ private:
   void remove(int Socket);
 
   int Fd;
-  std::atomic<bool> Raised{false};
+  std::atomic<bool> IsRaised{false};
   std::mutex Mutex;
   std::vector<int> Sockets;
 };
 
 /// Thrown if this machine has no descriptor for a connection.
-class NoRoom : public std::runtime_error {
+class OutOfDescriptors : public std::runtime_error {
 public:
-  explicit NoRoom(int Errno);
+  explicit OutOfDescriptors(int Errno);
 };
 
-/// Opens a socket that is connected later. Throws NoRoom.
+/// Opens a socket that is connected later. Throws OutOfDescriptors.
 Descriptor openTcpSocket();
 
 /// A connection to an iceccd or a scheduler, for one thread.
@@ -80,17 +80,20 @@ public:
 
   /// Connect, which takes at most \p Limit, and agree on the version of the
   /// protocol. Return null with one line in \p Error on failure, or throw
-  /// NoRoom. \p Host of connect() is a numeric IPv4 address, as schedulers send
-  /// them.
+  /// OutOfDescriptors. \p Host of connect() is a numeric IPv4 address, as
+  /// schedulers send them.
   static std::unique_ptr<Channel> connectUnix(const std::string &Path,
-                                              Interrupt &I, std::string &Error);
+                                              Interrupt &TheInterrupt,
+                                              std::string &Error);
   static std::unique_ptr<Channel> connect(const std::string &Host,
                                           uint16_t Port, Clock::duration Limit,
-                                          Interrupt &I, std::string &Error,
+                                          Interrupt &TheInterrupt,
+                                          std::string &Error,
                                           Descriptor S = openTcpSocket());
 
-  /// Takes ownership of \p C.
-  static std::unique_ptr<Channel> adopt(MsgChannel *C, Interrupt &I);
+  /// Takes ownership of \p Impl.
+  static std::unique_ptr<Channel> adopt(MsgChannel *Impl,
+                                        Interrupt &TheInterrupt);
 
   /// Sets the longest pause of the transfers that begin later.
   void setPause(Clock::duration P) { Pause = P; }
@@ -107,10 +110,10 @@ public:
   std::unique_ptr<Msg> receivePart(std::string &Error);
   /// Whether the last send() or receive() failed only for lack of time, as far
   /// as known.
-  bool timedOut() const { return TimedOut; }
+  bool hasTimedOut() const { return TimedOut; }
   /// Returns why a send() of a transfer has failed, if possible in the other
-  /// side's words. Doesn't change timedOut().
-  std::string whySendFailed();
+  /// side's words. Doesn't change hasTimedOut().
+  std::string sendErrorText();
 
   /// The version of the protocol.
   int protocol() const;
@@ -118,23 +121,22 @@ public:
   sockaddr_in peer() const;
 
 private:
-  explicit Channel(Interrupt &I);
-  static std::unique_ptr<Channel> connectTo(int Socket, const void *Address,
-                                            unsigned AddressSize,
-                                            Clock::duration Limit,
-                                            const std::string &Name,
-                                            Interrupt &I, std::string &Error);
+  explicit Channel(Interrupt &TheInterrupt);
+  static std::unique_ptr<Channel>
+  connectTo(int Socket, const void *Address, unsigned AddressSize,
+            Clock::duration Limit, const std::string &Name,
+            Interrupt &TheInterrupt, std::string &Error);
   std::unique_ptr<Msg> next(Clock::time_point End, std::string &Error);
 
-  Interrupt &I;
-  std::unique_ptr<MsgChannel> C;
+  Interrupt &TheInterrupt;
+  std::unique_ptr<MsgChannel> Impl;
   int Socket = -1;
   bool TimedOut = false, MachineLost = false;
   Clock::duration Pause = TheNetworkLimits.Pause;
-  WireBytes AtBegin; // the counts when Moving began
-  std::optional<Transfer> Moving;
-  const char *MovingWhat = "";
-  std::string Words; // the last text of the other side
+  WireBytes InitialBytes; // the counts when CurrentTransfer began
+  std::optional<Transfer> CurrentTransfer;
+  const char *TransferName = "";
+  std::string StatusText; // the last text of the other side
 };
 
 } // namespace dtlto::icecc

@@ -24,7 +24,7 @@ static constexpr Clock::duration RetryPause = 300ms;
 // Short links would otherwise never finish it.
 static constexpr Clock::duration MaxPacking = 2s;
 // The most bytes of compressed chunks that are kept.
-static constexpr uint64_t MaxCompressed = uint64_t(256) << 20;
+static constexpr uint64_t MaxChunkCache = uint64_t(256) << 20;
 // How long the local iceccd's first answer may take. A status waits for it; a
 // link can compile locally meanwhile.
 static constexpr Clock::duration DaemonLimit = 15s, StatusDaemonLimit = 2500ms;
@@ -34,80 +34,86 @@ static constexpr unsigned MaxInLine = 4;
 static constexpr unsigned FirstRequests = 8;
 
 /// Returns the platforms that have an environment.
-static std::vector<std::string> platforms(const Settings &S,
+static std::vector<std::string> platforms(const Settings &TheSettings,
                                           const std::vector<Worker> &Workers) {
-  std::vector<std::string> Found;
+  std::vector<std::string> Entries;
   for (const Worker &W : Workers)
-    Found.push_back(W.Platform);
-  std::string Here = CompileJob().targetPlatform();
-  for (const auto &E : S.Environments)
-    Found.push_back(E.Platform.empty() ? Here : E.Platform);
-  return Found;
+    Entries.push_back(W.Platform);
+  std::string ThisMachine = CompileJob().targetPlatform();
+  for (const auto &E : TheSettings.Environments)
+    Entries.push_back(E.Platform.empty() ? ThisMachine : E.Platform);
+  return Entries;
 }
 
 void Client::configure(const dtlto_session_params &Params,
                        dtlto_session_config &Config) {
-  Settings S;
+  Settings TheSettings;
   std::string Error;
-  readSettings(Params, ::getenv, pluginFolder(), S, Error, daemonConfigFiles());
-  if (S.Off)
+  readSettings(Params, ::getenv, pluginFolder(), TheSettings, Error,
+               daemonConfigFiles());
+  if (TheSettings.Off)
     Config.needs = 0;
 }
 
-Client::Opened Client::openSettings(const dtlto_host &Host,
-                                    const dtlto_session_params &Params) {
-  Opened O{{}, std::make_unique<Log>(Host), {}};
-  Settings &S = O.S;
-  Log &L = *O.TheLog;
+Client::Setup Client::openSettings(const dtlto_host &Host,
+                                   const dtlto_session_params &Params) {
+  Setup O{{}, std::make_unique<Log>(Host), {}};
+  Settings &TheSettings = O.TheSettings;
+  Log &SessionLog = *O.TheLog;
   std::string Error;
-  if (!readSettings(Params, ::getenv, pluginFolder(), S, Error,
+  if (!readSettings(Params, ::getenv, pluginFolder(), TheSettings, Error,
                     daemonConfigFiles()))
-    L.fail(DTLTO_ERROR_CALLER, Error);
+    SessionLog.fail(DTLTO_ERROR_CALLER, Error);
   sdk::require<dtlto_bundle>(Host, DTLTO_EXT_BUNDLE);
-  if (!L.open(S.LogFile, S.Level, Error))
-    L.warning(Error);
+  if (!SessionLog.open(TheSettings.LogFile, TheSettings.Level, Error))
+    SessionLog.warning(Error);
   Error.clear();
-  if (S.Off) {
+  if (TheSettings.Off) {
     sdk::require<dtlto_local_codegen>(Host, DTLTO_EXT_LOCAL_CODEGEN);
-    L.debug("$ICECC is set to distribute nothing");
+    SessionLog.debug("$ICECC is set to distribute nothing");
     return O;
   }
-  for (const std::string &Note : S.Notes)
-    L.note(Note);
-  if (S.Environments.empty()) {
-    O.Workers = findWorkers(S.Worker, Error);
+  for (const std::string &Note : TheSettings.Notes)
+    SessionLog.note(Note);
+  if (TheSettings.Environments.empty()) {
+    O.Workers = findWorkers(TheSettings.Worker, Error);
     if (O.Workers.empty())
-      L.fail(DTLTO_ERROR_INFRASTRUCTURE,
-             Error + "; name dtlto-codegen-static with "
-                     "--thinlto-dist-plugin-arg=worker=PATH or DTLTO_WORKER");
+      SessionLog.fail(
+          DTLTO_ERROR_INFRASTRUCTURE,
+          Error + "; name dtlto-codegen-static with "
+                  "--thinlto-dist-plugin-arg=worker=PATH or DTLTO_WORKER");
   }
-  if (!haveDaemon(S, Params.num_jobs ? DaemonLimit : StatusDaemonLimit, Error))
-    L.fail(DTLTO_ERROR_INFRASTRUCTURE,
-           "no local iceccd (" + Error +
-               "); start one, icecream's service, on this machine");
+  if (!isDaemonReachable(TheSettings,
+                         Params.num_jobs ? DaemonLimit : StatusDaemonLimit,
+                         Error))
+    SessionLog.fail(DTLTO_ERROR_INFRASTRUCTURE,
+                    "no local iceccd (" + Error +
+                        "); start one, icecream's service, on this machine");
   return O;
 }
 
 Client::Client(const dtlto_host &Host, const dtlto_session_params &Params,
-               Opened O)
+               Setup O)
     // Each accepted job has a thread.
-    : ThreadSession(Host, O.S.Off ? sdk::require<dtlto_local_codegen>(
-                                        Host, DTLTO_EXT_LOCAL_CODEGEN)
-                                        .slots
-                                  : MaxInLine * O.S.MaxJobs),
+    : ThreadSession(Host, O.TheSettings.Off
+                              ? sdk::require<dtlto_local_codegen>(
+                                    Host, DTLTO_EXT_LOCAL_CODEGEN)
+                                    .slots
+                              : MaxInLine * O.TheSettings.MaxJobs),
       Codegen(extension<dtlto_local_codegen>(DTLTO_EXT_LOCAL_CODEGEN)),
-      S(std::move(O.S)), TheLog(std::move(O.TheLog)),
+      TheSettings(std::move(O.TheSettings)), TheLog(std::move(O.TheLog)),
       Workers(std::move(O.Workers)),
       // The linker has the same limit, and cancels.
       ResultLimit(Params.job_timeout_s ? Params.job_timeout_s : 3600),
       LlvmVersion(Params.llvm_version ? Params.llvm_version : ""),
-      Results(Params), Compressed(MaxCompressed),
-      TheCluster(std::make_shared<Cluster>(S, platforms(S, Workers))),
-      Nodes(*TheLog), ThePace(S.Batch), LastGrant(Clock::now()) {}
+      Results(Params), ChunkCache(MaxChunkCache),
+      TheCluster(std::make_shared<Cluster>(TheSettings,
+                                           platforms(TheSettings, Workers))),
+      Nodes(*TheLog), ThePace(TheSettings.Batch), LastGrant(Clock::now()) {}
 
 void Client::begin() {
   ThreadSession::begin();
-  if (S.Off)
+  if (TheSettings.Off)
     return;
   publish();
   Preparer = std::thread([this] { prepare(); });
@@ -116,23 +122,23 @@ void Client::begin() {
 
 /// Prepares the environments. Packing a worker takes a fraction of a second.
 void Client::prepare() {
-  EnvironmentTable::List Found;
-  std::string Error, Here = CompileJob().targetPlatform();
+  EnvironmentTable::List Entries;
+  std::string Error, ThisMachine = CompileJob().targetPlatform();
   for (const Worker &W : Workers)
-    Found.push_back(Environment::ofWorker(W.File, S.CacheFolder, W.Platform,
-                                          &StopPacking, Error));
-  for (const auto &E : S.Environments)
-    if (Found.push_back(Environment::ofFile(
-            E.File, E.Platform.empty() ? Here : E.Platform, Error));
-        !Found.back())
+    Entries.push_back(Environment::ofWorker(W.File, TheSettings.CacheFolder,
+                                            W.Platform, &StopPacking, Error));
+  for (const auto &E : TheSettings.Environments)
+    if (Entries.push_back(Environment::ofFile(
+            E.File, E.Platform.empty() ? ThisMachine : E.Platform, Error));
+        !Entries.back())
       Error = "$DTLTO_ICECC_VERSION: " + Error;
   if (!Error.empty())
     TheLog->error(Error);
   if (!Error.empty() || StopPacking)
-    Found.clear();
-  for (const auto &E : Found)
+    Entries.clear();
+  for (const auto &E : Entries)
     TheLog->debug("environment " + E->name() + " for " + E->platform());
-  Environments.set(std::move(Found), Error);
+  Environments.set(std::move(Entries), Error);
 }
 
 //===----------------------------------------------------------------------===//
@@ -140,7 +146,7 @@ void Client::prepare() {
 //===----------------------------------------------------------------------===//
 
 void Client::load(dtlto_load &Load) {
-  if (S.Off) {
+  if (TheSettings.Off) {
     ThreadSession::load(Load);
     Load.workers = 1;
     Load.local = Load.slots;
@@ -151,34 +157,35 @@ void Client::load(dtlto_load &Load) {
   std::lock_guard<std::mutex> Lock(Mutex);
   // A slot that takes several jobs at a time counts as several slower slots:
   // jobs of a batch run and end together.
-  if (N.Known) {
-    Load.slots = N.Slots * PerTrip;
+  if (N.IsKnown) {
+    Load.slots = N.Slots * JobsPerTrip;
     // The scheduler's count lacks jobs that began before we listened.
     Load.free =
-        std::min(N.Free, N.Slots - std::min(N.Slots, NumGranted)) * PerTrip;
+        std::min(N.Free, N.Slots - std::min(N.Slots, NumGranted)) * JobsPerTrip;
     Load.workers = N.Nodes;
-  } else if (MostGranted) {
-    Load.slots = MostGranted * PerTrip;
-    Load.workers = static_cast<uint32_t>(Nodes.numSeen());
+  } else if (MaxGranted) {
+    Load.slots = MaxGranted * JobsPerTrip;
+    Load.workers = static_cast<uint32_t>(Nodes.numUsed());
   }
-  Load.queued = Accepted - std::min(Accepted, NumGranted + NumShared + NumHere);
-  Load.expected_wait_ms = N.Known && N.Free > Load.queued ? 0 : UINT64_MAX;
+  Load.queued =
+      Accepted - std::min(Accepted, NumGranted + NumShared + NumLocal);
+  Load.expected_wait_ms = N.IsKnown && N.Free > Load.queued ? 0 : UINT64_MAX;
 }
 
 std::vector<dtlto::sdk::Worker>
 Client::status(std::chrono::milliseconds Limit) {
-  if (S.Off) {
-    sdk::Worker Here = {"this machine", DTLTO_WORKER_UP,
-                        "this linker, LLVM " + LlvmVersion};
-    Here.Why = "$ICECC is set to distribute nothing";
-    Here.Slots = Codegen->slots;
-    return {Here};
+  if (TheSettings.Off) {
+    sdk::Worker ThisMachine = {"this machine", DTLTO_WORKER_UP,
+                               "this linker, LLVM " + LlvmVersion};
+    ThisMachine.Why = "$ICECC is set to distribute nothing";
+    ThisMachine.Slots = Codegen->slots;
+    return {ThisMachine};
   }
   std::vector<sdk::Worker> All;
   std::string Error;
   // The user's environments may have any compiler.
   if (!TheCluster->report(Limit,
-                          S.Environments.empty()
+                          TheSettings.Environments.empty()
                               ? "dtlto-codegen, LLVM " + LlvmVersion
                               : "$DTLTO_ICECC_VERSION",
                           All, Error))
@@ -194,10 +201,10 @@ void Client::stop() {
     StopPacking = true;
     Preparer.join();
   }
-  Nodes.tell();
+  Nodes.reportResults();
   // Explain a link that isn't faster because the farm has no node.
-  if (!Nodes.isAnyDone() && NumBuiltHere)
-    TheLog->note("icecream had all " + std::to_string(NumBuiltHere) +
+  if (!Nodes.hasAnySuccess() && NumCompiledLocally)
+    TheLog->note("icecream had all " + std::to_string(NumCompiledLocally) +
                  " requested jobs compiled locally; --thinlto-dist-status "
                  "shows the nodes");
 }
@@ -207,18 +214,18 @@ void Client::stop() {
 //===----------------------------------------------------------------------===//
 
 dtlto::sdk::Result Client::run(const sdk::Job &Offer) {
-  if (S.Off)
-    return Offer.compileHere();
-  auto Owned = std::make_shared<Job>(Offer);
-  Job &J = *Owned;
+  if (TheSettings.Off)
+    return Offer.compileLocally();
+  auto SharedJob = std::make_shared<Job>(Offer);
+  Job &J = *SharedJob;
   // The callback may still be called when the job has ended.
-  Offer.onCancel([this, Owned] {
+  Offer.onCancel([this, SharedJob] {
     {
       std::lock_guard<std::mutex> Lock(Mutex);
-      Owned->Stop.raise();
-      if (Owned->OnTrip && --Owned->OnTrip->NumNeeded == 0)
-        Owned->OnTrip->Stop.raise();
-      Owned->Wake.notify_all();
+      SharedJob->Stop.raise();
+      if (SharedJob->CurrentTrip && --SharedJob->CurrentTrip->NumNeeded == 0)
+        SharedJob->CurrentTrip->Stop.raise();
+      SharedJob->Wake.notify_all();
     }
     Changed.notify_all();
     Environments.wake();
@@ -226,7 +233,7 @@ dtlto::sdk::Result Client::run(const sdk::Job &Offer) {
   bool IsSmaller;
   {
     std::lock_guard<std::mutex> Lock(Mutex);
-    if (auto It = TookTooLong.find(J.Name); It != TookTooLong.end())
+    if (auto It = TimeoutReasons.find(J.Name); It != TimeoutReasons.end())
       throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, It->second);
     IsSmaller = J.Cost < LastCost;
     LastCost = J.Cost;
@@ -236,11 +243,11 @@ dtlto::sdk::Result Client::run(const sdk::Job &Offer) {
   for (unsigned Try = 1;; ++Try) {
     Failure F;
     try {
-      return attemptInTurn(J, Try == 1 && J.MayShare);
+      return attemptInTurn(J, Try == 1 && J.MayBatch);
     } catch (const Failure &E) {
       F = E;
     }
-    if (J.Stop.raised())
+    if (J.Stop.isRaised())
       throw sdk::Error(DTLTO_CANCELLED, "");
     if (F.Next == Retry::Never || (Try == MaxTries && F.Next != Retry::Alone))
       throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, F.Why);
@@ -251,7 +258,7 @@ dtlto::sdk::Result Client::run(const sdk::Job &Offer) {
     if (F.Next != Retry::Later)
       continue;
     std::unique_lock<std::mutex> Lock(Mutex);
-    Changed.wait_for(Lock, Try * RetryPause, [&] { return J.Stop.raised(); });
+    Changed.wait_for(Lock, Try * RetryPause, [&] { return J.Stop.isRaised(); });
   }
 }
 
@@ -267,13 +274,15 @@ dtlto::sdk::Result Client::attemptInTurn(Job &J, bool IsFirst) {
       std::unique_lock<std::mutex> Lock(Mutex);
       TheLine.enter(J, IsFirst);
       J.Wake.wait(Lock, [&] {
-        return J.MayTry || J.FromTrip || (J.Stop.raised() && !J.OnTrip);
+        return J.MayTry || J.TripResult ||
+               (J.Stop.isRaised() && !J.CurrentTrip);
       });
-      if (J.FromTrip) {
-        Job::Delivery Got = std::move(*J.FromTrip);
-        J.FromTrip.reset();
+      if (J.TripResult) {
+        Job::Delivery TheDelivery = std::move(*J.TripResult);
+        J.TripResult.reset();
         Lock.unlock();
-        return use(J, std::move(Got.What), Got.Node);
+        return convertOutcome(J, std::move(TheDelivery.TheOutcome),
+                              TheDelivery.Node);
       }
       if (!J.MayTry) {
         TheLine.leave(J);
@@ -285,11 +294,11 @@ dtlto::sdk::Result Client::attemptInTurn(Job &J, bool IsFirst) {
     // Also after an exception.
     std::shared_ptr<void> Leave(nullptr, [&](void *) {
       std::lock_guard<std::mutex> Lock(Mutex);
-      TheLine.tried(J);
+      TheLine.recordTry(J);
     });
     try {
       return attempt(J);
-    } catch (const NoRoom &E) {
+    } catch (const OutOfDescriptors &E) {
       bool IsFirstTime;
       {
         std::lock_guard<std::mutex> Lock(Mutex);
@@ -304,15 +313,15 @@ dtlto::sdk::Result Client::attemptInTurn(Job &J, bool IsFirst) {
 }
 
 /// Gives up if the session should end and no job is at a node.
-void Client::ended(const sdk::Job &Offer) {
-  if (S.Off)
-    return ThreadSession::ended(Offer);
+void Client::onEnd(const sdk::Job &Offer) {
+  if (TheSettings.Off)
+    return ThreadSession::onEnd(Offer);
   std::string Why;
   {
     std::lock_guard<std::mutex> Lock(Mutex);
-    if (NumGranted + NumHere == 0 && !GaveUp && !Offer.isCancelled())
-      Why = Nodes.allWrong().empty() ? TheEnd : Nodes.allWrong();
-    GaveUp |= !Why.empty();
+    if (NumGranted + NumLocal == 0 && !HasGivenUp && !Offer.isCancelled())
+      Why = Nodes.allWrongError().empty() ? EndReason : Nodes.allWrongError();
+    HasGivenUp |= !Why.empty();
   }
   if (!Why.empty())
     TheLog->error(Why);
@@ -324,48 +333,49 @@ void Client::refuted(uint64_t, const std::string &Worker, int32_t) {
 }
 
 /// Remembers the module, which the linker may offer again as another job.
-void Client::tookTooLong(const Job &J, const std::string &Why) {
+void Client::recordTimeout(const Job &J, const std::string &Why) {
   std::lock_guard<std::mutex> Lock(Mutex);
   if (!J.Name.empty())
-    TookTooLong[J.Name] = Why;
+    TimeoutReasons[J.Name] = Why;
 }
 
-void Client::cannotGoOn(const std::string &Why) {
+void Client::setEndReason(const std::string &Why) {
   std::lock_guard<std::mutex> Lock(Mutex);
-  TheEnd = Why;
+  EndReason = Why;
 }
 
 /// Accepts as many jobs as there are slots, and a few more. Accepts a multiple
 /// of that if jobs are small.
 void Client::publish() {
   Cluster::Numbers N = TheCluster->numbers();
-  bool Tell = false;
+  bool HasChanged = false;
   unsigned Capacity;
   {
     std::lock_guard<std::mutex> Lock(Mutex);
-    unsigned Slots = std::max(N.Slots, MostGranted);
-    if (MustBuildHere && Codegen)
+    unsigned Slots = std::max(N.Slots, MaxGranted);
+    if (MustCompileLocally && Codegen)
       Slots = std::max(Slots, Codegen->slots);
-    unsigned Few =
-        N.Known || MostGranted ? std::max(2u, Slots / 4) : FirstRequests;
+    unsigned NumSpare =
+        N.IsKnown || MaxGranted ? std::max(2u, Slots / 4) : FirstRequests;
     // There may be more slots than were granted.
-    if (!N.Known)
-      Few = std::max(Few, FirstRequests / 2);
-    unsigned Before = PerTrip;
-    PerTrip = unsigned(ThePace.jobs(LastCost));
-    Capacity = std::min(Slots + Few, S.MaxJobs);
+    if (!N.IsKnown)
+      NumSpare = std::max(NumSpare, FirstRequests / 2);
+    unsigned Before = JobsPerTrip;
+    JobsPerTrip = unsigned(ThePace.jobs(LastCost));
+    Capacity = std::min(Slots + NumSpare, TheSettings.MaxJobs);
     TheLine.setLimits(Capacity, Slots);
-    if (PerTrip != 1)
-      Capacity = std::min(Slots * PerTrip + Few, MaxInLine * S.MaxJobs);
+    if (JobsPerTrip != 1)
+      Capacity = std::min(Slots * JobsPerTrip + NumSpare,
+                          MaxInLine * TheSettings.MaxJobs);
     // Ignore free slots: every client's jobs change them, which would look like
     // progress of this link.
-    if (N.Known && (N.Nodes != Reported.Nodes || N.Slots != Reported.Slots ||
-                    PerTrip != Before)) {
-      Reported = N;
-      Tell = true;
+    if (N.IsKnown && (N.Nodes != LastReport.Nodes ||
+                      N.Slots != LastReport.Slots || JobsPerTrip != Before)) {
+      LastReport = N;
+      HasChanged = true;
     }
   }
   setCapacity(Capacity);
-  if (Tell)
+  if (HasChanged)
     loadChanged();
 }

@@ -43,7 +43,8 @@ namespace dtlto::icecc {
 
 /// Whether a local iceccd answers within about \p Limit. If not, \p Error names
 /// all places that were tried.
-bool haveDaemon(const Settings &S, Clock::duration Limit, std::string &Error);
+bool isDaemonReachable(const Settings &TheSettings, Clock::duration Limit,
+                       std::string &Error);
 
 class Client : public sdk::ThreadSession {
 public:
@@ -55,7 +56,7 @@ public:
 
   void begin() override;
   sdk::Result run(const sdk::Job &Offer) override;
-  void ended(const sdk::Job &Offer) override;
+  void onEnd(const sdk::Job &Offer) override;
   void refuted(uint64_t Job, const std::string &Worker,
                int32_t Status) override;
   void load(dtlto_load &Load) override;
@@ -63,16 +64,16 @@ public:
   void stop() override;
 
 private:
-  struct Opened {
-    Settings S;
+  struct Setup {
+    Settings TheSettings;
     std::unique_ptr<Log> TheLog;
-    std::vector<Worker> Workers; // empty if S has Environments
+    std::vector<Worker> Workers; // empty if TheSettings has Environments
   };
   /// Reads the settings and reports notable ones to the user. Throws sdk::Error
   /// if the plugin can't work.
-  static Opened openSettings(const dtlto_host &Host,
-                             const dtlto_session_params &Params);
-  Client(const dtlto_host &Host, const dtlto_session_params &Params, Opened O);
+  static Setup openSettings(const dtlto_host &Host,
+                            const dtlto_session_params &Params);
+  Client(const dtlto_host &Host, const dtlto_session_params &Params, Setup O);
 
   // These run on the job's thread.
   enum class Retry { AtOnce, Later, Never, Alone };
@@ -92,27 +93,27 @@ private:
 
   // The parts of attempt() (Attempt.cpp).
   struct Attempt;
-  void ask(Attempt &A);
+  void requestNode(Attempt &A);
   std::unique_ptr<Msg> waitForGrant(Attempt &A);
-  bool isLeftOut(const Msg &M);
-  void takeAlong(Attempt &A);
-  void leaveBehind(Attempt &A);
-  RemoteResult runAt(Attempt &A, const UseCSMsg &Grant);
-  sdk::Result conclude(Attempt &A, RemoteResult R);
+  bool isExcluded(const Msg &M);
+  void formBatch(Attempt &A);
+  void dissolveBatch(Attempt &A);
+  RemoteResult runOnNode(Attempt &A, const UseCSMsg &Grant);
+  sdk::Result handleResults(Attempt &A, RemoteResult R);
   void learnPace(const Attempt &A, const RemoteResult &R, double Seconds);
-  void bringAll(Attempt &A, RemoteResult R);
+  void deliverResults(Attempt &A, RemoteResult R);
   /// Returns the result of \p J or throws Failure, depending on \p O.
-  sdk::Result use(Job &J, Outcome O, const std::string &Node);
-  sdk::Result buildHere(Job &J, Channel &Daemon, uint32_t GrantId);
+  sdk::Result convertOutcome(Job &J, Outcome O, const std::string &Node);
+  sdk::Result compileLocally(Job &J, Channel &Daemon, uint32_t GrantId);
 
-  void tookTooLong(const Job &J, const std::string &Why);
-  void cannotGoOn(const std::string &Why);
+  void recordTimeout(const Job &J, const std::string &Why);
+  void setEndReason(const std::string &Why);
 
   void prepare();
   void publish();
 
   const dtlto_local_codegen *const Codegen; // null: no local compiles
-  const Settings S;
+  const Settings TheSettings;
   const std::unique_ptr<Log> TheLog;
   const std::vector<Worker> Workers;
   const std::chrono::seconds ResultLimit;
@@ -120,26 +121,26 @@ private:
   std::atomic<bool> StopPacking{false};
   EnvironmentTable Environments;
   sdk::ResultMemory Results;
-  ByteCache Compressed; // chunks of modules that many jobs import
+  ByteCache ChunkCache; // chunks of modules that many jobs import
   const std::shared_ptr<Cluster> TheCluster;
   NodeRecord Nodes;
 
   std::mutex Mutex; // guards what follows
   std::condition_variable Changed;
-  Cluster::Numbers Reported; // in the last loadChanged()
-  bool GaveUp = false;
-  Line TheLine;                             // guards Job's fields, too
-  Pace ThePace;                             // of small jobs
-  unsigned PerTrip = 1;                     // jobs, at the last job's cost
-  uint64_t LastCost = UINT64_MAX;           // of the last job that arrived
-  unsigned NumShared = 0;                   // in batches, except their first
-  unsigned NumGranted = 0, MostGranted = 0; // at nodes: now, and at most
-  unsigned NumHere = 0;                     // being compiled locally
-  unsigned NumBuiltHere = 0;                // compiled locally
-  bool MustBuildHere = false; // the last answer was "build it yourself"
+  Cluster::Numbers LastReport; // in the last loadChanged()
+  bool HasGivenUp = false;
+  Line TheLine;                            // guards Job's fields, too
+  Pace ThePace;                            // of small jobs
+  unsigned JobsPerTrip = 1;                // jobs, at the last job's cost
+  uint64_t LastCost = UINT64_MAX;          // of the last job that arrived
+  unsigned NumShared = 0;                  // in batches, except their first
+  unsigned NumGranted = 0, MaxGranted = 0; // at nodes: now, and at most
+  unsigned NumLocal = 0;                   // being compiled locally
+  unsigned NumCompiledLocally = 0;         // compiled locally
+  bool MustCompileLocally = false; // the last answer was "build it yourself"
   Clock::time_point LastGrant;
-  std::map<std::string, std::string> TookTooLong; // reasons, by module
-  std::string TheEnd; // why the session should end, or empty
+  std::map<std::string, std::string> TimeoutReasons; // reasons, by module
+  std::string EndReason; // why the session should end, or empty
 
   std::thread Preparer;
 };

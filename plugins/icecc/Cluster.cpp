@@ -34,7 +34,7 @@ static constexpr int DiscoverySeconds[] = {1, 2};
 // How long connecting to the scheduler that answered may take.
 static constexpr Clock::duration DiscoveryLimit = 30s;
 // How long to gather nodes: a scheduler sends one message for each.
-static constexpr Clock::duration Gathering = 20ms, MaxGathering = 200ms;
+static constexpr Clock::duration GatherPause = 20ms, MaxGatherTime = 200ms;
 // How long a scheduler may take to answer a login. It delays messages
 // smaller than a packet by 0.2 s.
 static constexpr Clock::duration LoginLimit = 1s;
@@ -44,11 +44,11 @@ static constexpr Clock::duration MaxText = 3s;
 static constexpr int PauseMs = 5000;
 
 Cluster::Cluster(const Settings &S, std::vector<std::string> Platforms)
-    : Scheduler(S.Scheduler), SchedulerFrom(S.SchedulerFrom),
+    : Scheduler(S.Scheduler), SchedulerSource(S.SchedulerSource),
       NetName(S.NetName), Platforms(std::move(Platforms)) {}
 
-void Cluster::start(std::function<void()> TheChanged) {
-  Changed = std::move(TheChanged);
+void Cluster::start(std::function<void()> Callback) {
+  OnChange = std::move(Callback);
   // The linker's own threads must get its signals.
   sigset_t All, Old;
   sigfillset(&All);
@@ -62,39 +62,39 @@ void Cluster::start(std::function<void()> TheChanged) {
 void Cluster::stop() {
   {
     // Wait for a call in progress.
-    std::lock_guard<std::mutex> Lock(ChangedMutex);
-    Changed = nullptr;
+    std::lock_guard<std::mutex> Lock(OnChangeMutex);
+    OnChange = nullptr;
   }
   {
     // If a monitor hangs up while its login is handled, the scheduler of
     // icecream 1.4 uses the monitor after deleting it, and may crash.
     std::unique_lock<std::mutex> Lock(Mutex);
-    Stopping = true;
-    GotAll.wait_for(Lock, LoginLimit, [&] { return !LoggingIn; });
+    IsStopping = true;
+    NodesChanged.wait_for(Lock, LoginLimit, [&] { return !IsLoggingIn; });
   }
   Stop.raise();
 }
 
-void Cluster::changed() {
-  std::lock_guard<std::mutex> Lock(ChangedMutex);
-  if (Changed)
-    Changed();
+void Cluster::notifyChanged() {
+  std::lock_guard<std::mutex> Lock(OnChangeMutex);
+  if (OnChange)
+    OnChange();
 }
 
 /// Returns the numeric address of a host, or nothing with \p Why if it has
 /// none. May be slow.
 static std::string resolve(const std::string &Host, std::string &Why) {
-  addrinfo Hints = {}, *Found = nullptr;
+  addrinfo Hints = {}, *Result = nullptr;
   Hints.ai_family = AF_INET;
   Hints.ai_socktype = SOCK_STREAM;
-  if (int Code = ::getaddrinfo(Host.c_str(), nullptr, &Hints, &Found)) {
+  if (int Code = ::getaddrinfo(Host.c_str(), nullptr, &Hints, &Result)) {
     Why = dtlto::os::lookUpErrorText(Code);
     return "";
   }
   char Text[INET_ADDRSTRLEN] = "";
-  auto *Address = reinterpret_cast<sockaddr_in *>(Found->ai_addr);
+  auto *Address = reinterpret_cast<sockaddr_in *>(Result->ai_addr);
   ::inet_ntop(AF_INET, &Address->sin_addr, Text, sizeof(Text));
-  ::freeaddrinfo(Found);
+  ::freeaddrinfo(Result);
   return Text;
 }
 
@@ -102,7 +102,8 @@ std::unique_ptr<Channel> Cluster::findScheduler(std::string &Why) {
   if (!Scheduler.empty()) {
     auto Fail = [&](const std::string &Reason) {
       Why = "the icecream scheduler " + quote(Scheduler) +
-            (SchedulerFrom.empty() ? "" : ", as " + SchedulerFrom + " says,") +
+            (SchedulerSource.empty() ? ""
+                                     : ", as " + SchedulerSource + " says,") +
             " cannot be queried: " + Reason;
       return nullptr;
     };
@@ -117,9 +118,9 @@ std::unique_ptr<Channel> Cluster::findScheduler(std::string &Why) {
       std::lock_guard<std::mutex> Lock(Mutex);
       IsResolved = true;
       if (!Address.empty()) {
-        SchedulerAt.sin_family = AF_INET;
-        SchedulerAt.sin_port = htons(uint16_t(Port));
-        ::inet_pton(AF_INET, Address.c_str(), &SchedulerAt.sin_addr);
+        SchedulerAddress.sin_family = AF_INET;
+        SchedulerAddress.sin_port = htons(uint16_t(Port));
+        ::inet_pton(AF_INET, Address.c_str(), &SchedulerAddress.sin_addr);
       }
     }
     if (Address.empty())
@@ -127,7 +128,7 @@ std::unique_ptr<Channel> Cluster::findScheduler(std::string &Why) {
     std::unique_ptr<Channel> C;
     try {
       C = Channel::connect(Address, uint16_t(Port), ConnectLimit, Stop, Error);
-    } catch (const NoRoom &E) { // tried again later
+    } catch (const OutOfDescriptors &E) { // tried again later
       Error = E.what();
     }
     if (!C)
@@ -148,16 +149,16 @@ std::unique_ptr<Channel> Cluster::findScheduler(std::string &Why) {
 std::unique_ptr<Channel> Cluster::discover(int Seconds) {
   DiscoverSched Discovery(NetName, Seconds);
   Clock::time_point End = Clock::now() + DiscoveryLimit;
-  while (!Stop.raised() && Clock::now() < End) {
+  while (!Stop.isRaised() && Clock::now() < End) {
     bool TimeIsUp = Discovery.timed_out();
     if (MsgChannel *C = Discovery.try_get_scheduler())
       return Channel::adopt(C, Stop);
     // Only one of these is open at a time.
-    int Answers = Discovery.listen_fd(), Connection = Discovery.connect_fd();
-    if (Connection == -1 && (TimeIsUp || Answers == -1))
+    int ListenFd = Discovery.listen_fd(), ConnectFd = Discovery.connect_fd();
+    if (ConnectFd == -1 && (TimeIsUp || ListenFd == -1))
       return nullptr;
     pollfd Fds[3] = {
-        {Stop.fd(), POLLIN, 0}, {Answers, POLLIN, 0}, {Connection, POLLOUT, 0}};
+        {Stop.fd(), POLLIN, 0}, {ListenFd, POLLIN, 0}, {ConnectFd, POLLOUT, 0}};
     ::poll(Fds, 3, 50);
   }
   return nullptr;
@@ -166,48 +167,48 @@ std::unique_ptr<Channel> Cluster::discover(int Seconds) {
 /// Returns false if the session is stopping.
 bool Cluster::beginLogin() {
   std::lock_guard<std::mutex> Lock(Mutex);
-  LoggingIn = !Stopping;
-  return LoggingIn;
+  IsLoggingIn = !IsStopping;
+  return IsLoggingIn;
 }
 
 void Cluster::run() {
-  while (!Stop.raised()) {
+  while (!Stop.isRaised()) {
     std::string Why;
     std::unique_ptr<Channel> C = findScheduler(Why);
     if (C && beginLogin() && C->send(MonLoginMsg())) {
       {
         std::lock_guard<std::mutex> Lock(Mutex);
-        SchedulerAt = C->peer();
+        SchedulerAddress = C->peer();
       }
       std::string Error;
       while (std::unique_ptr<Msg> M =
                  C->receive(Clock::time_point::max(), Error)) {
-        Clock::time_point End = Clock::now() + MaxGathering;
+        Clock::time_point End = Clock::now() + MaxGatherTime;
         do
           handle(*M);
         while (
-            (M = C->receive(std::min(End, Clock::now() + Gathering), Error)));
+            (M = C->receive(std::min(End, Clock::now() + GatherPause), Error)));
         {
           std::lock_guard<std::mutex> Lock(Mutex);
-          HasAll = Connected;
-          LoggingIn = false;
+          HasAllNodes = IsConnected;
+          IsLoggingIn = false;
         }
-        GotAll.notify_all();
-        changed();
-        if (!C->timedOut())
+        NodesChanged.notify_all();
+        notifyChanged();
+        if (!C->hasTimedOut())
           break;
       }
     }
     C.reset();
     {
       std::lock_guard<std::mutex> Lock(Mutex);
-      Connected = HasAll = LoggingIn = false;
+      IsConnected = HasAllNodes = IsLoggingIn = false;
       Problem = Why;
       Nodes.clear();
       Running.clear();
     }
-    GotAll.notify_all();
-    changed();
+    NodesChanged.notify_all();
+    notifyChanged();
     pollfd Pause = {Stop.fd(), POLLIN, 0};
     ::poll(&Pause, 1, PauseMs);
   }
@@ -216,7 +217,7 @@ void Cluster::run() {
 void Cluster::handle(const Msg &M) {
   std::lock_guard<std::mutex> Lock(Mutex);
   if (M.type == M_MON_STATS) {
-    Connected = true;
+    IsConnected = true;
     auto &Stats = static_cast<const MonStatsMsg &>(M);
     // Lines of "Key:value".
     std::map<std::string, std::string> Values;
@@ -237,22 +238,23 @@ void Cluster::handle(const Msg &M) {
     dtlto::parseNumber(Values["MaxJobs"], 0, 100000, N.Slots);
     N.LoadPermille = UINT32_MAX;
     dtlto::parseNumber(Values["Load"], 0, 1000, N.LoadPermille);
-    N.WhyNot = "";
+    N.UnusableReason = "";
     if (Values["NoRemote"] == "true")
       // The scheduler does not report the reason.
-      N.WhyNot =
+      N.UnusableReason =
           "its iceccd takes no jobs of others: it runs with "
           "--no-remote, or with neither root nor CAP_SYS_CHROOT; see its log";
     else if (N.Slots == 0)
-      N.WhyNot = "its iceccd has no slots: it runs with -m 0";
+      N.UnusableReason = "its iceccd has no slots: it runs with -m 0";
     else if (std::find(Platforms.begin(), Platforms.end(),
                        Values["Platform"]) == Platforms.end()) {
-      std::string Others;
+      std::string KnownPlatforms;
       for (const std::string &Platform : Platforms)
-        Others += (Others.empty() ? "" : ", ") + dtlto::quote(Platform);
-      N.WhyNot =
+        KnownPlatforms +=
+            (KnownPlatforms.empty() ? "" : ", ") + dtlto::quote(Platform);
+      N.UnusableReason =
           "its platform is " + dtlto::quote(Values["Platform"]) +
-          ", and there is a compiler for " + Others +
+          ", and there is a compiler for " + KnownPlatforms +
           " only; DTLTO_ICECC_VERSION or dtlto-codegen-static-PLATFORM can add "
           "others";
     }
@@ -267,12 +269,12 @@ void Cluster::handle(const Msg &M) {
 Cluster::Numbers Cluster::numbers() {
   std::lock_guard<std::mutex> Lock(Mutex);
   Numbers N;
-  N.Known = Connected;
+  N.IsKnown = IsConnected;
   std::map<uint32_t, uint32_t> Busy;
   for (const auto &[Job, Id] : Running)
     ++Busy[Id];
   for (const auto &[Id, TheNode] : Nodes)
-    if (TheNode.usable()) {
+    if (TheNode.isUsable()) {
       ++N.Nodes;
       N.Slots += TheNode.Slots;
       // A node with more jobs than slots takes no slot of another.
@@ -282,7 +284,7 @@ Cluster::Numbers Cluster::numbers() {
 }
 
 /// Returns why report() knows no nodes after \p Waited. Needs the lock.
-std::string Cluster::whyUnknown(std::chrono::milliseconds Waited) const {
+std::string Cluster::explainUnknown(std::chrono::milliseconds Waited) const {
   if (!Problem.empty())
     return Problem;
   std::string Error =
@@ -298,41 +300,42 @@ std::string Cluster::whyUnknown(std::chrono::milliseconds Waited) const {
 
 bool Cluster::report(std::chrono::milliseconds Limit,
                      const std::string &Compiler,
-                     std::vector<sdk::Worker> &Found, std::string &Error) {
+                     std::vector<sdk::Worker> &Result, std::string &Error) {
   Clock::time_point End = Clock::now() + Limit;
-  Clock::time_point Early = std::min(End, Clock::now() + StatusLimit);
+  Clock::time_point StatusDeadline = std::min(End, Clock::now() + StatusLimit);
   std::unique_lock<std::mutex> Lock(Mutex);
-  auto IsDecided = [&] { return HasAll || !Problem.empty(); };
+  auto IsDecided = [&] { return HasAllNodes || !Problem.empty(); };
   // A scheduler that has just accepted another client handles us only after the
   // next event.
-  while (!IsDecided() && Clock::now() < Early) {
-    GotAll.wait_until(Lock, std::min(Early, Clock::now() + 500ms), IsDecided);
+  while (!IsDecided() && Clock::now() < StatusDeadline) {
+    NodesChanged.wait_until(
+        Lock, std::min(StatusDeadline, Clock::now() + 500ms), IsDecided);
     if (!IsDecided())
-      wakeScheduler(SchedulerAt);
+      wakeScheduler(SchedulerAddress);
   }
-  if (!HasAll) {
-    Error = whyUnknown(std::min(Limit, StatusLimit));
+  if (!HasAllNodes) {
+    Error = explainUnknown(std::min(Limit, StatusLimit));
     return false;
   }
-  sockaddr_in At = SchedulerAt;
+  sockaddr_in At = SchedulerAddress;
   Lock.unlock();
   std::vector<NodeJobs> AllJobs =
-      askForNodes(At, std::min(End, Clock::now() + MaxText), Stop);
+      queryNodes(At, std::min(End, Clock::now() + MaxText), Stop);
   std::vector<std::string> Unreachable = probe(
       AllJobs, std::min(ProbeLimit, std::max(End - Clock::now(), 0ns)), Stop);
   Lock.lock();
   for (const auto &[Id, TheNode] : Nodes) {
-    bool IsUp = TheNode.usable();
+    bool IsUp = TheNode.isUsable();
     sdk::Worker R{TheNode.Name.empty() ? TheNode.Address : TheNode.Name};
-    R.Why = TheNode.WhyNot;
+    R.Why = TheNode.UnusableReason;
     R.Slots = TheNode.Slots;
     R.LoadPermille = TheNode.LoadPermille;
-    auto Is = [&N = TheNode](const NodeJobs &J) {
+    auto IsSameNode = [&N = TheNode](const NodeJobs &J) {
       return J.Name == N.Name && J.Address == N.Address;
     };
     // Several nodes can have the same name.
-    if (std::count_if(AllJobs.begin(), AllJobs.end(), Is) == 1) {
-      auto It = std::find_if(AllJobs.begin(), AllJobs.end(), Is);
+    if (std::count_if(AllJobs.begin(), AllJobs.end(), IsSameNode) == 1) {
+      auto It = std::find_if(AllJobs.begin(), AllJobs.end(), IsSameNode);
       R.Busy = It->Jobs;
       const std::string &Why = Unreachable[size_t(It - AllJobs.begin())];
       if (IsUp && !Why.empty()) {
@@ -343,9 +346,9 @@ bool Cluster::report(std::chrono::milliseconds Limit,
     }
     R.State = IsUp ? DTLTO_WORKER_UP : DTLTO_WORKER_OUT;
     R.Compiler = IsUp ? Compiler : "";
-    Found.push_back(std::move(R));
+    Result.push_back(std::move(R));
   }
-  std::stable_sort(Found.begin(), Found.end(),
+  std::stable_sort(Result.begin(), Result.end(),
                    [](const sdk::Worker &A, const sdk::Worker &B) {
                      return A.Name < B.Name;
                    });
@@ -354,15 +357,15 @@ bool Cluster::report(std::chrono::milliseconds Limit,
 
 std::string Cluster::nodeName(const std::string &Address, uint32_t Port) {
   std::lock_guard<std::mutex> Lock(Mutex);
-  const Node *Found = nullptr;
-  unsigned NumFound = 0;
+  const Node *Result = nullptr;
+  unsigned NumMatches = 0;
   for (const auto &[Id, TheNode] : Nodes)
     if (TheNode.Address == Address) {
-      Found = &TheNode;
-      ++NumFound;
+      Result = &TheNode;
+      ++NumMatches;
     }
   // The scheduler doesn't report the ports to monitors.
-  if (NumFound == 1 && !Found->Name.empty())
-    return Found->Name;
+  if (NumMatches == 1 && !Result->Name.empty())
+    return Result->Name;
   return Address + ":" + std::to_string(Port);
 }

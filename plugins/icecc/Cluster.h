@@ -29,16 +29,16 @@ public:
   /// Looks for the scheduler that \p S names. Only nodes whose platform is one
   /// of \p Platforms count.
   Cluster(const Settings &S, std::vector<std::string> Platforms);
-  /// Begins to look and to listen. Calls \p Changed on another thread when the
+  /// Begins to look and to listen. Calls \p OnChange on another thread when the
   /// result of numbers() changes. Must be called once, on a shared object.
-  void start(std::function<void()> Changed);
-  /// Afterwards, \p Changed isn't called any more. Waits at most a second,
+  void start(std::function<void()> OnChange);
+  /// Afterwards, \p OnChange isn't called any more. Waits at most a second,
   /// until a scheduler has answered a pending login. Doesn't wait for the
   /// lookup of a name, which can be slow and can't be interrupted.
   void stop();
 
   struct Numbers {
-    bool Known = false;
+    bool IsKnown = false;
     uint32_t Nodes = 0, Slots = 0, Free = 0;
   };
   Numbers numbers();
@@ -59,32 +59,32 @@ private:
   void run();
   std::unique_ptr<Channel> findScheduler(std::string &Why);
   std::unique_ptr<Channel> discover(int Seconds);
-  std::string whyUnknown(std::chrono::milliseconds Waited) const;
+  std::string explainUnknown(std::chrono::milliseconds Waited) const;
   bool beginLogin();
-  void changed();
+  void notifyChanged();
 
-  const std::string Scheduler, SchedulerFrom, NetName;
+  const std::string Scheduler, SchedulerSource, NetName;
   const std::vector<std::string> Platforms;
   Interrupt Stop;
 
-  std::mutex ChangedMutex; // guards Changed, and is held while it is called
-  std::function<void()> Changed;
+  std::mutex OnChangeMutex; // guards OnChange, and is held while it is called
+  std::function<void()> OnChange;
 
   std::mutex Mutex; // guards the rest
   struct Node {
     std::string Name, Address;
     uint32_t Slots = 0, LoadPermille = UINT32_MAX;
-    std::string WhyNot; // why it takes none of our jobs, or empty
-    bool usable() const { return WhyNot.empty(); }
+    std::string UnusableReason; // why it takes none of our jobs, or empty
+    bool isUsable() const { return UnusableReason.empty(); }
   };
-  bool Stopping = false;
-  bool LoggingIn = false; // the scheduler hasn't answered yet
-  bool Connected = false;
-  bool HasAll = false;          // the scheduler has reported all nodes it knew
-  bool IsResolved = false;      // the name of Scheduler
-  std::string Problem;          // why there is no connection to a scheduler
-  sockaddr_in SchedulerAt = {}; // AF_INET once it was found
-  std::condition_variable GotAll;       // or the scheduler was lost
+  bool IsStopping = false;
+  bool IsLoggingIn = false; // the scheduler hasn't answered yet
+  bool IsConnected = false;
+  bool HasAllNodes = false; // the scheduler has reported all nodes it knew
+  bool IsResolved = false;  // the name of Scheduler
+  std::string Problem;      // why there is no connection to a scheduler
+  sockaddr_in SchedulerAddress = {};    // AF_INET once it was found
+  std::condition_variable NodesChanged; // or the scheduler was lost
   std::map<uint32_t, Node> Nodes;       // by the scheduler's number
   std::map<uint32_t, uint32_t> Running; // job -> node
 };

@@ -55,13 +55,13 @@ static Tarball readFile(const Descriptor &File, const std::string &Path,
     return Fail();
   auto Bytes = std::make_shared<std::vector<unsigned char>>(
       static_cast<size_t>(Stat.st_size));
-  for (size_t Have = 0; Have != Bytes->size();) {
+  for (size_t NumRead = 0; NumRead != Bytes->size();) {
     if (Stop && *Stop)
       return nullptr;
-    ssize_t N = ::read(File.get(), Bytes->data() + Have,
-                       std::min(Bytes->size() - Have, Step));
+    ssize_t N = ::read(File.get(), Bytes->data() + NumRead,
+                       std::min(Bytes->size() - NumRead, Step));
     if (N > 0)
-      Have += static_cast<size_t>(N);
+      NumRead += static_cast<size_t>(N);
     else if (N == 0)
       errno = EIO; // the file has shrunk
     if (N == 0 || (N < 0 && errno != EINTR))
@@ -77,15 +77,16 @@ static bool writeFile(const std::string &Path,
   Descriptor File(::mkostemp(Temp.data(), O_CLOEXEC));
   if (!File.isOpen())
     return false;
-  size_t Done = 0;
-  while (Done != Bytes.size()) {
-    ssize_t N = ::write(File.get(), Bytes.data() + Done, Bytes.size() - Done);
+  size_t NumWritten = 0;
+  while (NumWritten != Bytes.size()) {
+    ssize_t N = ::write(File.get(), Bytes.data() + NumWritten,
+                        Bytes.size() - NumWritten);
     if (N > 0)
-      Done += static_cast<size_t>(N);
+      NumWritten += static_cast<size_t>(N);
     else if (errno != EINTR)
       break;
   }
-  bool Ok = ::close(File.release()) == 0 && Done == Bytes.size() &&
+  bool Ok = ::close(File.release()) == 0 && NumWritten == Bytes.size() &&
             ::rename(Temp.c_str(), Path.c_str()) == 0;
   if (!Ok)
     ::unlink(Temp.c_str());
@@ -118,17 +119,17 @@ namespace {
 class Packer {
 public:
   Packer(std::vector<unsigned char> &Out, const std::atomic<bool> *Stop)
-      : A(archive_write_new()), Entry(archive_entry_new()), Stop(Stop) {
-    archive_write_set_format_ustar(A);
-    Ok = archive_write_add_filter_zstd(A) == ARCHIVE_OK;
+      : Archive(archive_write_new()), Entry(archive_entry_new()), Stop(Stop) {
+    archive_write_set_format_ustar(Archive);
+    Ok = archive_write_add_filter_zstd(Archive) == ARCHIVE_OK;
     // No fixed block size, so that the tarball has no padding.
-    archive_write_set_bytes_per_block(A, 0);
-    Ok = Ok &&
-         archive_write_open(A, &Out, nullptr, append, nullptr) == ARCHIVE_OK;
+    archive_write_set_bytes_per_block(Archive, 0);
+    Ok = Ok && archive_write_open(Archive, &Out, nullptr, append, nullptr) ==
+                   ARCHIVE_OK;
   }
   ~Packer() {
     archive_entry_free(Entry);
-    archive_write_free(A);
+    archive_write_free(Archive);
   }
 
   void add(const char *Path, unsigned Type, const char *Data, size_t Size) {
@@ -140,20 +141,20 @@ public:
       archive_entry_set_symlink(Entry, Data);
     else
       archive_entry_set_size(Entry, static_cast<int64_t>(Size));
-    Ok = Ok && archive_write_header(A, Entry) == ARCHIVE_OK;
+    Ok = Ok && archive_write_header(Archive, Entry) == ARCHIVE_OK;
     if (Type != AE_IFREG)
       return;
     for (size_t At = 0, N; Ok && !isStopped() && At != Size; At += N) {
       N = std::min(Size - At, Step);
-      Ok = archive_write_data(A, Data + At, N) == static_cast<ssize_t>(N);
+      Ok = archive_write_data(Archive, Data + At, N) == static_cast<ssize_t>(N);
     }
   }
 
   bool finish(std::string &Error) {
     if (isStopped())
       return false;
-    Ok = Ok && archive_write_close(A) == ARCHIVE_OK;
-    const char *Why = archive_error_string(A);
+    Ok = Ok && archive_write_close(Archive) == ARCHIVE_OK;
+    const char *Why = archive_error_string(Archive);
     if (!Ok)
       Error = std::string("cannot pack the worker: ") + (Why ? Why : "?");
     return Ok;
@@ -170,7 +171,7 @@ private:
     return static_cast<la_ssize_t>(Size);
   }
 
-  archive *A;
+  archive *Archive;
   archive_entry *Entry;
   const std::atomic<bool> *Stop;
   bool Ok;
@@ -261,15 +262,15 @@ static std::string platformOfFile(const std::string &File, std::string &Why) {
 
 std::vector<Worker> dtlto::icecc::findWorkers(const std::string &File,
                                               std::string &Error) {
-  std::vector<Worker> Found;
+  std::vector<Worker> Result;
   auto Add = [&](const std::string &Name, const char *Expected) {
     std::string Why, Platform = platformOfFile(Name, Why);
     if (Why.empty() && Expected && Platform != Expected)
       Why = "is for " + Platform;
     if (!Why.empty())
       Error = "the worker " + quote(Name) + " cannot be used: " + Why;
-    else if (Found.empty() || Platform != Found.front().Platform)
-      Found.push_back({Name, Platform});
+    else if (Result.empty() || Platform != Result.front().Platform)
+      Result.push_back({Name, Platform});
   };
   Add(File, nullptr);
   for (const auto &P : Platforms)
@@ -277,8 +278,8 @@ std::vector<Worker> dtlto::icecc::findWorkers(const std::string &File,
         Error.empty() && ::access(Name.c_str(), F_OK) == 0)
       Add(Name, P.Name);
   if (!Error.empty())
-    Found.clear();
-  return Found;
+    Result.clear();
+  return Result;
 }
 
 //===----------------------------------------------------------------------===//
@@ -361,11 +362,11 @@ Environment::ofWorker(const std::string &Worker, const std::string &CacheFolder,
   };
   if (!Digest.empty()) {
     SetDigest(Digest);
-    E->Opened = openFile(E->File);
+    E->OpenFile = openFile(E->File);
   }
-  if (E->Opened.isOpen()) {
-    E->Head = readHead(E->Opened);
-    ::futimens(E->Opened.get(), nullptr); // mark it as used
+  if (E->OpenFile.isOpen()) {
+    E->Head = readHead(E->OpenFile);
+    ::futimens(E->OpenFile.get(), nullptr); // mark it as used
     return E;
   }
   E->Bytes = packWorkerFile(Worker, Stop, Error);
@@ -403,12 +404,12 @@ std::unique_ptr<Environment> Environment::ofFile(const std::string &File,
         Base.compare(Base.size() - Length, Length, Kind.Suffix) != 0)
       continue;
     std::unique_ptr<Environment> E(new Environment);
-    E->Opened = openFile(File);
-    if (!E->Opened.isOpen()) {
+    E->OpenFile = openFile(File);
+    if (!E->OpenFile.isOpen()) {
       Error = "cannot read " + quote(File) + ": " + std::strerror(errno);
       return nullptr;
     }
-    E->Head = readHead(E->Opened);
+    E->Head = readHead(E->OpenFile);
     E->Name = Base.substr(0, Base.size() - Length);
     E->Platform = Platform;
     E->File = File;
@@ -425,25 +426,25 @@ Tarball Environment::bytes(std::string &Error) {
   if (Bytes)
     return Bytes;
   // After a failure, open the file again.
-  Descriptor D = std::move(Opened);
+  Descriptor D = std::move(OpenFile);
   if (!D.isOpen())
     D = openFile(File);
-  Tarball Found = readFile(D, File, nullptr, Error);
+  Tarball Result = readFile(D, File, nullptr, Error);
   if (Worker.empty()) // the user's
-    return Bytes = Found;
-  if (Found && "dtlto-" + sha256(*Found) == Name)
-    return Bytes = Found;
+    return Bytes = Result;
+  if (Result && "dtlto-" + sha256(*Result) == Name)
+    return Bytes = Result;
   // The entry is damaged.
   Error.clear();
   ::unlink(File.c_str());
-  Found = packWorkerFile(Worker, nullptr, Error);
-  if (!Found)
+  Result = packWorkerFile(Worker, nullptr, Error);
+  if (!Result)
     return nullptr;
-  if ("dtlto-" + sha256(*Found) != Name) {
+  if ("dtlto-" + sha256(*Result) != Name) {
     Error = "the worker " + quote(Worker) +
             " or libarchive has changed since the link began";
     return nullptr;
   }
-  writeFile(File, *Found);
-  return Bytes = Found;
+  writeFile(File, *Result);
+  return Bytes = Result;
 }

@@ -71,7 +71,7 @@ private:
   std::mutex Mutex; // guards what follows
   // The open file, until it is read. So a job that was granted a node doesn't
   // have to wait for a descriptor.
-  Descriptor Opened;
+  Descriptor OpenFile;
   Tarball Bytes; // null until bytes() is called
 };
 

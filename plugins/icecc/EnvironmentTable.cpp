@@ -10,11 +10,11 @@
 
 using namespace dtlto::icecc;
 
-void EnvironmentTable::set(List Found, std::string TheError) {
+void EnvironmentTable::set(List Environments, std::string TheError) {
   {
     std::lock_guard<std::mutex> Lock(Mutex);
-    Ready = true;
-    All = std::move(Found);
+    IsReady = true;
+    All = std::move(Environments);
     Error = std::move(TheError);
   }
   Changed.notify_all();
@@ -23,9 +23,9 @@ void EnvironmentTable::set(List Found, std::string TheError) {
 const EnvironmentTable::List *EnvironmentTable::get(const Interrupt &I,
                                                     std::string &Why) {
   std::unique_lock<std::mutex> Lock(Mutex);
-  Changed.wait(Lock, [&] { return Ready || I.raised(); });
-  if (!Ready || All.empty()) {
-    Why = Ready ? Error : "cancelled";
+  Changed.wait(Lock, [&] { return IsReady || I.isRaised(); });
+  if (!IsReady || All.empty()) {
+    Why = IsReady ? Error : "cancelled";
     return nullptr;
   }
   return &All;
@@ -33,24 +33,24 @@ const EnvironmentTable::List *EnvironmentTable::get(const Interrupt &I,
 
 void EnvironmentTable::waitFor(Clock::duration Limit) {
   std::unique_lock<std::mutex> Lock(Mutex);
-  Changed.wait_for(Lock, Limit, [&] { return Ready; });
+  Changed.wait_for(Lock, Limit, [&] { return IsReady; });
 }
 
 bool EnvironmentTable::mustSend(const std::string &Node, const Interrupt &I) {
   std::unique_lock<std::mutex> Lock(Mutex);
-  // The sender has time limits, and always calls sent().
+  // The sender has time limits, and always calls recordSent().
   Changed.wait(Lock, [&] {
     auto It = Nodes.find(Node);
-    return I.raised() || It == Nodes.end() || It->second;
+    return I.isRaised() || It == Nodes.end() || It->second;
   });
-  return !I.raised() && Nodes.emplace(Node, false).second;
+  return !I.isRaised() && Nodes.emplace(Node, false).second;
 }
 
-void EnvironmentTable::sent(const std::string &Node, bool Good) {
+void EnvironmentTable::recordSent(const std::string &Node, bool IsGood) {
   {
     std::lock_guard<std::mutex> Lock(Mutex);
     assert(Nodes.count(Node) && !Nodes[Node] && "mustSend() has not said so");
-    if (Good)
+    if (IsGood)
       Nodes[Node] = true;
     else
       Nodes.erase(Node);

@@ -20,8 +20,9 @@ class EnvironmentTable {
 public:
   using List = std::vector<std::unique_ptr<Environment>>;
 
-  /// Ends the wait of get(). If \p Found is empty, \p Error is the reason.
-  void set(List Found, std::string Error);
+  /// Ends the wait of get(). If \p Environments is empty, \p Error is the
+  /// reason.
+  void set(List Environments, std::string Error);
   /// Waits for set(). Returns null with \p Error if there are no environments
   /// or \p I is raised.
   const List *get(const Interrupt &I, std::string &Error);
@@ -30,9 +31,9 @@ public:
 
   /// For a node that has no environment according to the scheduler. Waits while
   /// another job of this link sends it. Returns true if the caller must send
-  /// it, and then call sent().
+  /// it, and then call recordSent().
   bool mustSend(const std::string &Node, const Interrupt &I);
-  void sent(const std::string &Node, bool Good);
+  void recordSent(const std::string &Node, bool IsGood);
   /// Records that a job failed at the node, perhaps due to the environment.
   void distrust(const std::string &Node);
   /// Wakes all waits, which check their conditions again.
@@ -41,7 +42,7 @@ public:
 private:
   std::mutex Mutex; // guards the rest
   std::condition_variable Changed;
-  bool Ready = false;
+  bool IsReady = false;
   List All;
   std::string Error;
   std::map<std::string, bool> Nodes; // false: it is being sent; true: was sent

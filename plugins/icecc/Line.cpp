@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 static constexpr Clock::duration RoomPause = 1s;
 
 void Line::admit() {
-  while (!Waiting.empty() && NumTrying < most() &&
+  while (!Waiting.empty() && NumTrying < maxConcurrent() &&
          NumTrying - NumSettled < Window) {
     Waiting.front()->MayTry = true;
     Waiting.front()->Wake.notify_all();
@@ -38,27 +38,27 @@ void Line::leave(Job &J) {
 }
 
 void Line::settle(Job &J) {
-  assert(J.MayTry && !J.Settled);
-  J.Settled = true;
+  assert(J.MayTry && !J.IsSettled);
+  J.IsSettled = true;
   ++NumSettled;
   Window = std::min(Window + 1, MaxWindow);
   admit();
 }
 
-void Line::tried(Job &J) {
+void Line::recordTry(Job &J) {
   assert(J.MayTry && NumTrying > 0);
   --NumTrying;
-  if (J.Settled)
+  if (J.IsSettled)
     --NumSettled;
-  else if (!J.Stop.raised()) // a cancelled job says nothing about the cluster
+  else if (!J.Stop.isRaised()) // a cancelled job says nothing about the cluster
     Window = std::max(1u, Window / 2);
   // This machine may have room again.
-  if (J.Settled && MaxTrying != UINT_MAX &&
-      Clock::now() - MaxTryingSet >= RoomPause) {
+  if (J.IsSettled && MaxTrying != UINT_MAX &&
+      Clock::now() - LastLimitChange >= RoomPause) {
     ++MaxTrying;
-    MaxTryingSet = Clock::now();
+    LastLimitChange = Clock::now();
   }
-  J.Settled = false;
+  J.IsSettled = false;
   admit();
 }
 
@@ -71,14 +71,14 @@ void Line::setLimits(unsigned Requests, unsigned Slots) {
 bool Line::reduce(unsigned Max) {
   bool IsFirst = MaxTrying == UINT_MAX;
   MaxTrying = std::max(1u, std::min(Max, NumTrying) - 1);
-  MaxTryingSet = Clock::now();
+  LastLimitChange = Clock::now();
   return IsFirst;
 }
 
 size_t Line::share() const {
   // All slots share the line, except the jobs that can soon have a request of
   // their own.
-  size_t Open = most() - std::min(most(), NumTrying);
-  return 1 + (Waiting.size() - std::min(Waiting.size(), Open)) /
+  size_t NumOpen = maxConcurrent() - std::min(maxConcurrent(), NumTrying);
+  return 1 + (Waiting.size() - std::min(Waiting.size(), NumOpen)) /
                  std::max(1u, NumSlots);
 }

@@ -37,16 +37,16 @@ struct Job {
   Interrupt Stop; // raised: cancelled
   // Guarded by the client's lock.
   std::condition_variable Wake;
-  bool MayShare = true;   // it may be in a batch
-  bool MayTry = false;    // it is no longer in line
-  bool Settled = false;   // at a node, or in the linker
-  Trip *OnTrip = nullptr; // its batch
+  bool MayBatch = true;        // it may be in a batch
+  bool MayTry = false;         // it is no longer in line
+  bool IsSettled = false;      // at a node, or in the linker
+  Trip *CurrentTrip = nullptr; // its batch
   /// A result that another job's trip has brought.
   struct Delivery {
-    Outcome What;
+    Outcome TheOutcome;
     std::string Node;
   };
-  std::optional<Delivery> FromTrip;
+  std::optional<Delivery> TripResult;
 };
 
 /// The state of a batch.
@@ -67,7 +67,7 @@ public:
   /// Records that the job has its place; others may ask for theirs.
   void settle(Job &J);
   /// Records that the job has tried.
-  void tried(Job &J);
+  void recordTry(Job &J);
 
   /// Sets how many jobs may ask the cluster, and how many slots it has.
   void setLimits(unsigned Requests, unsigned Slots);
@@ -84,7 +84,7 @@ public:
 
 private:
   void admit();
-  unsigned most() const { return std::min(MaxTrying, MaxRequests); }
+  unsigned maxConcurrent() const { return std::min(MaxTrying, MaxRequests); }
 
   /// How many jobs that aren't settled may try.
   static constexpr unsigned FirstWindow = 2, MaxWindow = 32;
@@ -94,7 +94,7 @@ private:
   unsigned NumSettled = 0; // of these
   unsigned Window = FirstWindow;
   unsigned MaxTrying = UINT_MAX; // this machine's limit
-  Clock::time_point MaxTryingSet;
+  Clock::time_point LastLimitChange;
   unsigned MaxRequests = 0; // the cluster's limit
   unsigned NumSlots = 0;    // at nodes, as far as known
 };

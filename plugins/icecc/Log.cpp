@@ -55,11 +55,11 @@ class LineBuffer : public std::streambuf {
 } // namespace
 
 static void setLibraryLog(int Fd, Verbosity Level) {
-  static std::ostream *Shown = new std::ostream(new LineBuffer);
-  static std::ostream *Silent = new std::ostream(nullptr);
+  static std::ostream *VisibleLog = new std::ostream(new LineBuffer);
+  static std::ostream *NullLog = new std::ostream(nullptr);
   LibraryFd = Fd;
   auto At = [&](Verbosity Least) {
-    return Fd != -1 && Level >= Least ? Shown : Silent;
+    return Fd != -1 && Level >= Least ? VisibleLog : NullLog;
   };
   // setup_debug() would do this, but it replaces the linker's handler of
   // SIGHUP.

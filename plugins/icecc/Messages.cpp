@@ -22,12 +22,12 @@ template <bool MsgChannel::*Mark> struct Marked {
 void mark(MsgChannel &C);
 template struct Marked<&MsgChannel::set_error_recursion>;
 
-struct OwnChannel : MsgChannel {
-  OwnChannel(int Socket, sockaddr *Address, socklen_t Size)
+struct QuietChannel : MsgChannel {
+  QuietChannel(int Socket, sockaddr *Address, socklen_t Size)
       : MsgChannel(Socket, Address, Size) {
     mark(*this);
   }
-  bool agree() { return wait_for_protocol(); }
+  bool negotiate() { return wait_for_protocol(); }
 };
 
 /// Access to a channel's buffers. A derived class may name these members; it is
@@ -73,13 +73,13 @@ std::unique_ptr<MsgChannel> dtlto::icecc::openChannel(int Socket,
                                                       unsigned AddressSize) {
   // The constructor only reads the address.
   auto *To = static_cast<sockaddr *>(const_cast<void *>(Address));
-  auto C = std::make_unique<OwnChannel>(Socket, To, AddressSize);
-  if (!C->agree())
+  auto C = std::make_unique<QuietChannel>(Socket, To, AddressSize);
+  if (!C->negotiate())
     return nullptr;
   return C;
 }
 
-void dtlto::icecc::readOnlyWhenAsked(MsgChannel &C) { mark(C); }
+void dtlto::icecc::disableAutoRead(MsgChannel &C) { mark(C); }
 
 bool dtlto::icecc::mayRead(MsgChannel &C) {
   // The type would be read from the bytes of the next message.
@@ -111,17 +111,17 @@ bool dtlto::icecc::mayRead(MsgChannel &C) {
 /// libicecc has no function that writes compressed bytes. So what it writes the
 /// first time is copied from its buffer, and appended to the buffer the next
 /// time, whatever its format is.
-void KeptChunk::send_to_channel(MsgChannel *C) const {
+void CachedChunk::send_to_channel(MsgChannel *C) const {
   Msg::send_to_channel(C);
-  bool Written = false;
+  bool WasWritten = false;
   ByteCache::Bytes Packed =
-      Kept.get({Data, static_cast<uint64_t>(C->protocol)}, [&] {
+      Cache.get({Data, static_cast<uint64_t>(C->protocol)}, [&] {
         size_t Begin = Buffers::writeEnd(*C), Compressed = 0;
         C->writecompressed(static_cast<const unsigned char *>(Data), Size,
                            Compressed);
-        Written = true;
+        WasWritten = true;
         return Buffers::since(*C, Begin);
       });
-  if (!Written)
+  if (!WasWritten)
     Buffers::append(*C, *Packed);
 }

@@ -26,26 +26,26 @@ std::unique_ptr<MsgChannel> openChannel(int Socket, const void *Address,
                                         unsigned AddressSize);
 
 /// Makes a channel that libicecc has created do the same from now on.
-void readOnlyWhenAsked(MsgChannel &C);
+void disableAutoRead(MsgChannel &C);
 
 /// Whether libicecc may read the complete message that has arrived.
 bool mayRead(MsgChannel &C);
 
 /// Sends the same bytes as FileChunkMsg, but compresses them only the first
 /// time that they are sent with a protocol.
-class KeptChunk : public Msg {
+class CachedChunk : public Msg {
 public:
   /// Borrows \p Size bytes, at most a megabyte, at \p Data. The address is the
-  /// same in all jobs, and identifies the bytes in \p Kept.
-  KeptChunk(const void *Data, size_t Size, ByteCache &Kept)
-      : Msg(M_FILE_CHUNK), Data(Data), Size(Size), Kept(Kept) {}
+  /// same in all jobs, and identifies the bytes in \p Cache.
+  CachedChunk(const void *Data, size_t Size, ByteCache &Cache)
+      : Msg(M_FILE_CHUNK), Data(Data), Size(Size), Cache(Cache) {}
 
   void send_to_channel(MsgChannel *C) const override;
 
 private:
   const void *const Data;
   const size_t Size;
-  ByteCache &Kept;
+  ByteCache &Cache;
 };
 
 } // namespace dtlto::icecc

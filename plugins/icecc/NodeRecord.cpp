@@ -20,30 +20,30 @@ static constexpr unsigned MaxAllWrong = 8;
 // there is another node.
 static constexpr unsigned MaxUnreachable = 2;
 
-void NodeRecord::granted(const std::string &Address) {
+void NodeRecord::recordGrant(const std::string &Address) {
   std::lock_guard<std::mutex> Lock(Mutex);
-  Seen.insert(Address);
+  UsedAddresses.insert(Address);
 }
 
-size_t NodeRecord::numSeen() const {
+size_t NodeRecord::numUsed() const {
   std::lock_guard<std::mutex> Lock(Mutex);
-  return Seen.size();
+  return UsedAddresses.size();
 }
 
-void NodeRecord::done(const std::string &Node) {
+void NodeRecord::recordSuccess(const std::string &Node) {
   std::lock_guard<std::mutex> Lock(Mutex);
-  NumWithDone += Nodes[Node].Done++ == 0;
+  NumGoodNodes += Nodes[Node].NumDone++ == 0;
 }
 
-bool NodeRecord::isAnyDone() const {
+bool NodeRecord::hasAnySuccess() const {
   std::lock_guard<std::mutex> Lock(Mutex);
-  return NumWithDone != 0;
+  return NumGoodNodes != 0;
 }
 
 void NodeRecord::refuted(const std::string &Node) {
   {
     std::lock_guard<std::mutex> Lock(Mutex);
-    if (++Nodes[Node].Refuted != MaxRefuted)
+    if (++Nodes[Node].NumRefuted != MaxRefuted)
       return;
   }
   TheLog.warning("node " + Node + ": " + std::to_string(MaxRefuted) +
@@ -52,23 +52,23 @@ void NodeRecord::refuted(const std::string &Node) {
 }
 
 void NodeRecord::countWrong(const std::string &Node, const RemoteResult &R) {
-  bool Tell = false;
+  bool MustWarn = false;
   {
     std::lock_guard<std::mutex> Lock(Mutex);
     for (const Outcome &O : R.Jobs) {
       if (O.Kind == Outcome::Compiled)
-        NumAllWrong = Nodes[Node].Wrong = 0;
+        NumAllWrong = Nodes[Node].NumWrong = 0;
       if (!O.WasWrong)
         continue;
-      Tell |= ++Nodes[Node].Wrong == MaxWrong;
+      MustWarn |= ++Nodes[Node].NumWrong == MaxWrong;
       std::string Why = "the last " + std::to_string(MaxAllWrong) +
                         " results of all nodes were wrong; " + Node + ": " +
                         O.Text;
       if (++NumAllWrong == MaxAllWrong)
-        AllWrong = std::move(Why);
+        AllWrongError = std::move(Why);
     }
   }
-  if (Tell)
+  if (MustWarn)
     TheLog.warning("node " + Node + ": " + std::to_string(MaxWrong) +
                    " results in a row were wrong; it is not used with this "
                    "worker any more if there are others");
@@ -76,61 +76,61 @@ void NodeRecord::countWrong(const std::string &Node, const RemoteResult &R) {
 
 void NodeRecord::countUnreachable(const std::string &Address,
                                   const std::string &Node, const Outcome &O) {
-  Unreached Copy;
+  UnreachableNode Copy;
   {
     std::lock_guard<std::mutex> Lock(Mutex);
     if (!O.Unreachable) {
       Unreachable.erase(Address);
       return;
     }
-    Unreached &U = Unreachable[Address];
-    U = {U.Times + 1, Node, O.Text};
+    UnreachableNode &U = Unreachable[Address];
+    U = {U.NumFailures + 1, Node, O.Text};
     Copy = U;
   }
-  if (Copy.Times == MaxUnreachable)
-    tellUnreachable(Copy);
+  if (Copy.NumFailures == MaxUnreachable)
+    warnUnreachable(Copy);
 }
 
-void NodeRecord::tellUnreachable(const Unreached &U) const {
+void NodeRecord::warnUnreachable(const UnreachableNode &U) const {
   TheLog.warning("node " + U.Node + " cannot be reached from this machine (" +
                  U.Why +
                  "); a link leaves out such a node after two tries if "
                  "there are others");
 }
 
-bool NodeRecord::isWrong(const std::string &Node) const {
+bool NodeRecord::hasWrongResults(const std::string &Node) const {
   std::lock_guard<std::mutex> Lock(Mutex);
   auto It = Nodes.find(Node);
   if (It == Nodes.end())
     return false;
   const Results &R = It->second;
   // Without another node, jobs would wait for one.
-  bool HasOther = NumWithDone > (R.Done != 0);
-  return R.Refuted >= MaxRefuted || (R.Wrong >= MaxWrong && HasOther);
+  bool HasOther = NumGoodNodes > (R.NumDone != 0);
+  return R.NumRefuted >= MaxRefuted || (R.NumWrong >= MaxWrong && HasOther);
 }
 
-std::string NodeRecord::allWrong() const {
+std::string NodeRecord::allWrongError() const {
   std::lock_guard<std::mutex> Lock(Mutex);
-  return AllWrong;
+  return AllWrongError;
 }
 
-bool NodeRecord::isLeftOut(const std::string &Address,
-                           const Cluster::Numbers &N) const {
+bool NodeRecord::isExcluded(const std::string &Address,
+                            const Cluster::Numbers &N) const {
   std::lock_guard<std::mutex> Lock(Mutex);
-  size_t NumOut = 0;
-  for (const auto &[Of, U] : Unreachable)
-    NumOut += U.Times >= MaxUnreachable;
+  size_t NumExcluded = 0;
+  for (const auto &[OtherAddress, U] : Unreachable)
+    NumExcluded += U.NumFailures >= MaxUnreachable;
   auto It = Unreachable.find(Address);
-  return It != Unreachable.end() && It->second.Times >= MaxUnreachable &&
-         (N.Known ? N.Nodes : Seen.size()) > NumOut;
+  return It != Unreachable.end() && It->second.NumFailures >= MaxUnreachable &&
+         (N.IsKnown ? N.Nodes : UsedAddresses.size()) > NumExcluded;
 }
 
-void NodeRecord::tell() const {
+void NodeRecord::reportResults() const {
   std::lock_guard<std::mutex> Lock(Mutex);
   for (const auto &[Node, R] : Nodes)
-    if (R.Done)
-      TheLog.debug(Node + ": " + std::to_string(R.Done) + " modules");
+    if (R.NumDone)
+      TheLog.debug(Node + ": " + std::to_string(R.NumDone) + " modules");
   for (const auto &[Address, U] : Unreachable)
-    if (U.Times < MaxUnreachable)
-      tellUnreachable(U);
+    if (U.NumFailures < MaxUnreachable)
+      warnUnreachable(U);
 }

@@ -22,11 +22,11 @@ public:
   explicit NodeRecord(MessageLog &TheLog) : TheLog(TheLog) {}
 
   /// Records that a job is sent to the node at \p Address.
-  void granted(const std::string &Address);
-  size_t numSeen() const;
+  void recordGrant(const std::string &Address);
+  size_t numUsed() const;
   /// Records that \p Node has compiled a job.
-  void done(const std::string &Node);
-  bool isAnyDone() const;
+  void recordSuccess(const std::string &Node);
+  bool hasAnySuccess() const;
   /// Records that the linker has refuted a result of \p Node.
   void refuted(const std::string &Node);
   /// Detects nodes, or a whole cluster, whose results are all wrong.
@@ -36,36 +36,36 @@ public:
                         const Outcome &O);
 
   /// Whether results of \p Node are wrong and another node should be used.
-  bool isWrong(const std::string &Node) const;
+  bool hasWrongResults(const std::string &Node) const;
   /// Returns the message if results of all nodes are wrong, otherwise nothing.
-  std::string allWrong() const;
+  std::string allWrongError() const;
   /// Whether the node can't be reached from this machine while others may be.
-  bool isLeftOut(const std::string &Address, const Cluster::Numbers &N) const;
+  bool isExcluded(const std::string &Address, const Cluster::Numbers &N) const;
 
   /// Reports what wasn't reported yet. Called at the end of the link.
-  void tell() const;
+  void reportResults() const;
 
 private:
   /// Results of a node.
   struct Results {
-    unsigned Done = 0, Refuted = 0;
-    unsigned Wrong = 0; // since a good one
+    unsigned NumDone = 0, NumRefuted = 0;
+    unsigned NumWrong = 0; // since a good one
   };
   /// A node whose connections failed.
-  struct Unreached {
-    unsigned Times = 0; // in a row
+  struct UnreachableNode {
+    unsigned NumFailures = 0; // in a row
     std::string Node, Why;
   };
-  void tellUnreachable(const Unreached &U) const;
+  void warnUnreachable(const UnreachableNode &U) const;
 
   MessageLog &TheLog;
   mutable std::mutex Mutex;             // guards what follows
-  std::set<std::string> Seen;           // addresses
+  std::set<std::string> UsedAddresses;  // addresses
   std::map<std::string, Results> Nodes; // by name
-  size_t NumWithDone = 0;               // of these, with Done
+  size_t NumGoodNodes = 0;              // of these, with NumDone > 0
   unsigned NumAllWrong = 0; // wrong results since a good one of any node
-  std::string AllWrong;
-  std::map<std::string, Unreached> Unreachable; // by address
+  std::string AllWrongError;
+  std::map<std::string, UnreachableNode> Unreachable; // by address
 };
 
 } // namespace dtlto::icecc

@@ -43,7 +43,7 @@ static Outcome nodeFailed(std::string Why) {
 /// Returns the failure of \p Conn in its last send or receive.
 static Outcome nodeFailed(std::string Why, const Channel &Conn) {
   Outcome O = nodeFailed(std::move(Why));
-  O.TookTooLong = Conn.timedOut();
+  O.HasTimedOut = Conn.hasTimedOut();
   return O;
 }
 
@@ -52,12 +52,13 @@ static bool sendBytes(Channel &To, const void *Data, uint64_t Size,
                       const std::function<void()> &Progress,
                       Clock::time_point End = Clock::time_point::max()) {
   auto *Bytes = static_cast<unsigned char *>(const_cast<void *>(Data));
-  for (uint64_t Done = 0; Done != Size;) {
-    size_t N = static_cast<size_t>(std::min<uint64_t>(ChunkSize, Size - Done));
+  for (uint64_t NumSent = 0; NumSent != Size;) {
+    size_t N =
+        static_cast<size_t>(std::min<uint64_t>(ChunkSize, Size - NumSent));
     // FileChunkMsg only reads the bytes.
-    if (Clock::now() >= End || !To.send(FileChunkMsg(Bytes + Done, N)))
+    if (Clock::now() >= End || !To.send(FileChunkMsg(Bytes + NumSent, N)))
       return false;
-    Done += N;
+    NumSent += N;
     Progress();
   }
   return true;
@@ -80,7 +81,7 @@ static bool sendBundles(Channel &To, const RemoteJob &J,
       size_t N = std::min(ChunkSize - Rest.size(), Bytes.size());
       if (!IsShared)
         Rest.append(Bytes, 0, N);
-      else if (!To.send(KeptChunk(Bytes.data(), N, *J.Compressed)))
+      else if (!To.send(CachedChunk(Bytes.data(), N, *J.ChunkCache)))
         return false;
       else
         Progress();
@@ -91,7 +92,8 @@ static bool sendBundles(Channel &To, const RemoteJob &J,
     return true;
   };
   for (const RemoteBundle &B : J.Bundles) {
-    if (J.Bundles.size() != 1 && !SendPart(batchHead(B.Bundle->size()), false))
+    if (J.Bundles.size() != 1 &&
+        !SendPart(batchHeader(B.Bundle->size()), false))
       return false;
     for (auto [Bytes, Input] : *B.Bundle)
       if (!SendPart(Bytes, Input && Input->role == DTLTO_ROLE_IMPORT &&
@@ -126,7 +128,7 @@ static bool sendEnvironment(const RemoteJob &J, Channel &To, Environment &Env,
       !To.send(EndMsg()) ||
       !To.send(VerifyEnvMsg(Env.platform(), Env.name()))) {
     Error = Clock::now() < End
-                ? To.whySendFailed()
+                ? To.sendErrorText()
                 : "it has not received the environment within " +
                       std::to_string(EnvironmentLimit.count()) + " s";
     return false;
@@ -178,30 +180,30 @@ Outcome dtlto::icecc::judge(int Status, bool OutOfMemory,
 /// Receives everything that a node sends for a job. Returns false with \p
 /// Failed on errors.
 static bool receiveBytes(Channel &From, dtlto::sdk::ResultMemory::Share &Share,
-                         std::string &Bytes, Outcome &Failed) {
+                         std::string &Bytes, Outcome &Failure) {
   std::string Error;
   From.beginTransfer("the object");
   while (true) {
     std::unique_ptr<Msg> M = From.receivePart(Error);
     if (!M) {
-      Failed = nodeFailed("the object was cut off: " + Error, From);
+      Failure = nodeFailed("the object was cut off: " + Error, From);
       return false;
     }
     if (M->type == M_END)
       return true;
     if (M->type != M_FILE_CHUNK) {
-      Failed = nodeFailed("sent an unexpected message instead of the object");
+      Failure = nodeFailed("sent an unexpected message instead of the object");
       return false;
     }
     auto &Chunk = static_cast<FileChunkMsg &>(*M);
     // libicecc drops a buffer that can't be unpacked or has the wrong size.
     if (!Chunk.buffer) {
-      Failed = nodeFailed("a piece of the object was damaged");
-      Failed.WasWrong = true;
+      Failure = nodeFailed("a piece of the object was damaged");
+      Failure.WasWrong = true;
       return false;
     }
     if (!Share.grow(Chunk.len)) {
-      Failed = nodeFailed("its answer exceeds the memory for results");
+      Failure = nodeFailed("its answer exceeds the memory for results");
       return false;
     }
     Bytes.append(reinterpret_cast<const char *>(Chunk.buffer), Chunk.len);
@@ -237,12 +239,12 @@ static RemoteResult receiveObjects(const RemoteJob &J, Channel &From,
                                    const CompileResultMsg &Result) {
   size_t N = J.Bundles.size();
   std::string Bytes;
-  Outcome Failed;
+  Outcome Failure;
   dtlto::sdk::ResultMemory::Share Share(*J.Results);
-  if (!receiveBytes(From, Share, Bytes, Failed))
+  if (!receiveBytes(From, Share, Bytes, Failure))
     // Count the damage once, not for each job.
-    return Failed.WasWrong && N != 1 ? batchFailed(N, Failed.Text)
-                                     : forAll(N, Failed);
+    return Failure.WasWrong && N != 1 ? batchFailed(N, Failure.Text)
+                                      : forAll(N, Failure);
   RemoteResult R;
   if (N == 1) {
     R.Jobs.push_back(
@@ -265,22 +267,22 @@ RemoteResult dtlto::icecc::runRemotely(const RemoteJob &J,
                                        Environment &Env,
                                        EnvironmentTable &Table, Interrupt &I) {
   size_t N = J.Bundles.size();
-  Clock::time_point Reported = Clock::now();
+  Clock::time_point LastReport = Clock::now();
   auto Progress = [&] {
-    if (Clock::now() - Reported < ReportPeriod)
+    if (Clock::now() - LastReport < ReportPeriod)
       return;
-    Reported = Clock::now();
+    LastReport = Clock::now();
     J.Report(DTLTO_STATE_SENDING);
   };
   J.Report(DTLTO_STATE_SENDING);
   std::string Error;
-  Clock::time_point Began = Clock::now();
+  Clock::time_point BeginTime = Clock::now();
   auto Conn =
       Channel::connect(J.Host, J.Port, ConnectLimit, I, Error, std::move(S));
   if (!Conn) {
     Outcome O = nodeFailed(Error);
-    O.Unreachable = !I.raised() || Clock::now() - Began >= MaxConnect;
-    if (O.Unreachable && I.raised())
+    O.Unreachable = !I.isRaised() || Clock::now() - BeginTime >= MaxConnect;
+    if (O.Unreachable && I.isRaised())
       O.Text = Node + ": no answer";
     return forAll(N, O);
   }
@@ -289,14 +291,14 @@ RemoteResult dtlto::icecc::runRemotely(const RemoteJob &J,
   if (!J.HasEnvironment && Table.mustSend(Node, I)) {
     Clock::time_point End = Clock::now() + EnvironmentLimit;
     bool Good = sendEnvironment(J, *Conn, Env, Progress, End, Error);
-    Table.sent(Node, Good);
+    Table.recordSent(Node, Good);
     if (!Good) {
       Outcome O = nodeFailed(Error, *Conn);
-      O.TookTooLong |= Clock::now() >= End;
+      O.HasTimedOut |= Clock::now() >= End;
       return forAll(N, O);
     }
   }
-  J.Ready();
+  J.OnReady();
 
   CompileJob Compile;
   Compile.setLanguage(CompileJob::Lang_C);
@@ -310,7 +312,7 @@ RemoteResult dtlto::icecc::runRemotely(const RemoteJob &J,
   Compile.appendFlag(N == 1 ? "--frame" : "--batch", Arg_Remote);
   Conn->beginTransfer("the job");
   if (!Conn->send(CompileFileMsg(&Compile)) || !sendBundles(*Conn, J, Progress))
-    return forAll(N, nodeFailed(Conn->whySendFailed(), *Conn));
+    return forAll(N, nodeFailed(Conn->sendErrorText(), *Conn));
 
   J.Report(DTLTO_STATE_RUNNING);
   return receiveResult(J, *Conn);

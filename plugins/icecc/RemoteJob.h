@@ -39,7 +39,7 @@ struct Outcome {
   std::string Text; // for the last three: one line
   std::string Object;
   /// NodeFailed: only because a time limit was reached.
-  bool TookTooLong = false;
+  bool HasTimedOut = false;
   /// NodeFailed: the node sent an invalid object.
   bool WasWrong = false;
   /// NodeFailed: no connection could be made.
@@ -61,14 +61,14 @@ struct RemoteJob {
   std::string Platform;
   bool HasEnvironment = false;
   std::vector<RemoteBundle> Bundles;    // several: a batch
-  ByteCache *Compressed = nullptr;      // chunks of modules that others import
+  ByteCache *ChunkCache = nullptr;      // chunks of modules that others import
   sdk::ResultMemory *Results = nullptr; // counts the object
   std::chrono::seconds ResultLimit{0};
   std::chrono::milliseconds TransferLimit = TheNetworkLimits.Pause;
   /// Called with each new DTLTO_STATE_..., and now and then on progress.
   std::function<void(uint32_t)> Report;
   /// Called once the node has the environment.
-  std::function<void()> Ready;
+  std::function<void()> OnReady;
   /// Called if the node can't run the environment.
   std::function<void(const Environment &)> Blacklist;
 };

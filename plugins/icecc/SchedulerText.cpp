@@ -116,12 +116,12 @@ std::vector<std::string> dtlto::icecc::probe(const std::vector<NodeJobs> &Nodes,
     ++NumOpen;
   }
   const Clock::time_point End = Clock::now() + Limit;
-  while (NumOpen != 0 && !I.raised()) {
-    auto Left =
+  while (NumOpen != 0 && !I.isRaised()) {
+    auto Remaining =
         std::chrono::ceil<std::chrono::milliseconds>(End - Clock::now());
-    if (Left.count() <= 0)
+    if (Remaining.count() <= 0)
       break;
-    ::poll(Fds.data(), Fds.size(), static_cast<int>(Left.count()));
+    ::poll(Fds.data(), Fds.size(), static_cast<int>(Remaining.count()));
     for (size_t N = 0; N != Nodes.size(); ++N) {
       if (Fds[N].fd < 0 || Fds[N].revents == 0)
         continue;
@@ -134,15 +134,15 @@ std::vector<std::string> dtlto::icecc::probe(const std::vector<NodeJobs> &Nodes,
       --NumOpen;
     }
   }
-  for (size_t N = 0; N != Nodes.size() && !I.raised(); ++N)
+  for (size_t N = 0; N != Nodes.size() && !I.isRaised(); ++N)
     if (Fds[N].fd >= 0)
       Why[N] = std::strerror(ETIMEDOUT);
   return Why;
 }
 
-std::vector<NodeJobs> dtlto::icecc::askForNodes(const sockaddr_in &Scheduler,
-                                                Clock::time_point TimeIsUp,
-                                                const Interrupt &I) {
+std::vector<NodeJobs> dtlto::icecc::queryNodes(const sockaddr_in &Scheduler,
+                                               Clock::time_point Deadline,
+                                               const Interrupt &I) {
   if (Scheduler.sin_family != AF_INET)
     return {};
   sockaddr_in At = Scheduler;
@@ -155,23 +155,25 @@ std::vector<NodeJobs> dtlto::icecc::askForNodes(const sockaddr_in &Scheduler,
        errno != EINPROGRESS))
     return {};
   std::string Answer;
-  bool Asked = false;
-  for (Clock::time_point Now; (Now = Clock::now()) < TimeIsUp && !I.raised();) {
-    pollfd Fds[2] = {{Socket.get(), short(Asked ? POLLIN : POLLOUT), 0},
+  bool HasSentQuery = false;
+  for (Clock::time_point Now;
+       (Now = Clock::now()) < Deadline && !I.isRaised();) {
+    pollfd Fds[2] = {{Socket.get(), short(HasSentQuery ? POLLIN : POLLOUT), 0},
                      {I.fd(), POLLIN, 0}};
-    auto Left = std::chrono::ceil<std::chrono::milliseconds>(TimeIsUp - Now);
-    ::poll(Fds, 2, static_cast<int>(std::min(Left.count(), int64_t(500))));
+    auto Remaining =
+        std::chrono::ceil<std::chrono::milliseconds>(Deadline - Now);
+    ::poll(Fds, 2, static_cast<int>(std::min(Remaining.count(), int64_t(500))));
     if (!Fds[0].revents) {
       wake(Datagrams.get(), Scheduler);
       continue;
     }
-    if (!Asked) {
+    if (!HasSentQuery) {
       static constexpr std::string_view Question = "listcs\n";
       // The buffer of a new socket has room for this.
       if (::send(Socket.get(), Question.data(), Question.size(),
                  MSG_NOSIGNAL) != ssize_t(Question.size()))
         return {};
-      Asked = true;
+      HasSentQuery = true;
       continue;
     }
     char Buffer[16384];

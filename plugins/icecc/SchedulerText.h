@@ -45,10 +45,11 @@ std::vector<std::string> probe(const std::vector<NodeJobs> &Nodes,
                                Clock::duration Limit, const Interrupt &I);
 
 /// Asks the scheduler at \p Scheduler, the address for icecream's protocol, for
-/// its nodes. Waits until it answers, \p I is raised, or \p End, since the text
-/// port may be unreachable. Returns nothing without an answer.
-std::vector<NodeJobs> askForNodes(const sockaddr_in &Scheduler,
-                                  Clock::time_point End, const Interrupt &I);
+/// its nodes. Waits until it answers, \p I is raised, or \p Deadline, since the
+/// text port may be unreachable. Returns nothing without an answer.
+std::vector<NodeJobs> queryNodes(const sockaddr_in &Scheduler,
+                                 Clock::time_point Deadline,
+                                 const Interrupt &I);
 
 } // namespace dtlto::icecc
 

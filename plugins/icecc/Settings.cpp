@@ -33,7 +33,7 @@ static bool readArgument(std::string_view Arg, Settings &S,
     };
   };
   static_assert(Pace::MaxJobs == 16);
-  const dtlto::ArgumentTable Known = {
+  const dtlto::ArgumentTable Table = {
       {"worker",
        [&](std::string_view Value) {
          S.Worker = Value;
@@ -56,10 +56,10 @@ static bool readArgument(std::string_view Arg, Settings &S,
          S.NetName = Value;
          return true;
        }}};
-  if (dtlto::setArgument(Known, Arg))
+  if (dtlto::setArgument(Table, Arg))
     return true;
   if (Error.empty())
-    Error = argumentProblem(Known, Arg) +
+    Error = argumentProblem(Table, Arg) +
             " (known are worker=PATH, jobs=N, batch=N, "
             "grant-timeout=SECONDS, transfer-timeout=SECONDS, netname=NAME)";
   return false;
@@ -136,7 +136,7 @@ static void readDaemonConfig(const std::vector<std::string> &Files,
           shellValue(Line.substr(std::min(Equals + 1, Line.size())));
       if (Name == "ICECC_SCHEDULER_HOST" || Name == "ICECREAM_SCHEDULER_HOST") {
         S.Scheduler = Value;
-        S.SchedulerFrom = File;
+        S.SchedulerSource = File;
       } else if (Name == "ICECC_NETNAME" || Name == "ICECREAM_NETNAME") {
         S.NetName = Value;
       }
@@ -159,7 +159,7 @@ static void readPlaces(const std::function<std::string(const char *)> &Value,
   for (const char *Name : {"USE_SCHEDULER", "ICECC_SCHEDULER"})
     if (std::string Host = Value(Name); !Host.empty()) {
       S.Scheduler = Host;
-      S.SchedulerFrom = std::string("$") + Name;
+      S.SchedulerSource = std::string("$") + Name;
     }
   if (S.Scheduler.empty() && S.NetName.empty())
     readDaemonConfig(DaemonConfig, S);
@@ -185,7 +185,7 @@ bool dtlto::icecc::readSettings(const dtlto_session_params &Params,
     S.Worker = PluginFolder + "/dtlto-codegen-static";
 
   readPlaces(Value, DaemonConfig, S);
-  S.LocalNodes = Env("ICECC_TEST_REMOTEBUILD") != nullptr;
+  S.AllowsLocalNodes = Env("ICECC_TEST_REMOTEBUILD") != nullptr;
   S.PreferredHost = Value("ICECC_PREFERRED_HOST");
   S.LogFile = Value("ICECC_LOGFILE");
   if (!readVersion(Value("DTLTO_ICECC_VERSION"), S, Error))
@@ -196,9 +196,9 @@ bool dtlto::icecc::readSettings(const dtlto_session_params &Params,
     S.Notes.push_back(
         "$ICECC_VERSION is for compiles; links do not use it, but the worker "
         "of this plugin, or $DTLTO_ICECC_VERSION");
-  std::string Use = Value("ICECC");
-  S.Off = strcasecmp(Use.c_str(), "no") == 0 ||
-          strcasecmp(Use.c_str(), "disable") == 0;
+  std::string Mode = Value("ICECC");
+  S.Off = strcasecmp(Mode.c_str(), "no") == 0 ||
+          strcasecmp(Mode.c_str(), "disable") == 0;
 
   // As in icecc, any other word means everything.
   if (std::string Level = Value("ICECC_DEBUG"); !Level.empty())

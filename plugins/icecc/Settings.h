@@ -44,11 +44,11 @@ struct Settings {
   /// Where an iceccd may listen, in icecc's order: a path, or HOST:PORT.
   std::vector<std::string> Daemons;
   /// ICECC_TEST_REMOTEBUILD: nodes at 127.0.0.1 count like others.
-  bool LocalNodes = false;
+  bool AllowsLocalNodes = false;
   /// ICECC_SCHEDULER, USE_SCHEDULER or, without netname=, from the local
   /// iceccd's configuration: HOST or HOST:PORT.
   std::string Scheduler;
-  std::string SchedulerFrom; // the variable or file that names it
+  std::string SchedulerSource; // the variable or file that names it
   /// ICECC=no or ICECC=disable: nothing is distributed.
   bool Off = false;
   std::string PreferredHost; // ICECC_PREFERRED_HOST

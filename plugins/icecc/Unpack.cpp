@@ -26,9 +26,9 @@ extern "C" {
 /// \p ToSize is the buffer's size, which LZO's own function ignores.
 int __wrap_lzo1x_decompress(const unsigned char *From, lzo_uint Size,
                             unsigned char *To, lzo_uint *ToSize, void *) {
-  lzo_uint Said = *ToSize;
+  lzo_uint ClaimedSize = *ToSize;
   int Status = lzo1x_decompress_safe(From, Size, To, ToSize, nullptr);
-  return Status == LZO_E_OK && *ToSize != Said ? LZO_E_ERROR : Status;
+  return Status == LZO_E_OK && *ToSize != ClaimedSize ? LZO_E_ERROR : Status;
 }
 
 size_t __real_ZSTD_decompress(void *To, size_t ToSize, const void *From,
@@ -36,9 +36,9 @@ size_t __real_ZSTD_decompress(void *To, size_t ToSize, const void *From,
 
 size_t __wrap_ZSTD_decompress(void *To, size_t ToSize, const void *From,
                               size_t Size) {
-  size_t Unpacked = __real_ZSTD_decompress(To, ToSize, From, Size);
-  return ZSTD_isError(Unpacked) || Unpacked == ToSize
-             ? Unpacked
+  size_t UnpackedSize = __real_ZSTD_decompress(To, ToSize, From, Size);
+  return ZSTD_isError(UnpackedSize) || UnpackedSize == ToSize
+             ? UnpackedSize
              : static_cast<size_t>(-ZSTD_error_corruption_detected);
 }
 }

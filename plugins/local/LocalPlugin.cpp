@@ -45,22 +45,22 @@ public:
                         dtlto_session_config &Config);
 
   Result run(const Job &J) override {
-    return Processes ? Processes->run(J) : J.compileHere();
+    return Processes ? Processes->run(J) : J.compileLocally();
   }
 
-  void load(dtlto_load &L) override {
-    ThreadSession::load(L);
-    L.workers = 1;
-    L.expected_wait_ms = L.free ? 0 : UINT64_MAX;
-    L.local = L.slots;
+  void load(dtlto_load &Load) override {
+    ThreadSession::load(Load);
+    Load.workers = 1;
+    Load.expected_wait_ms = Load.free ? 0 : UINT64_MAX;
+    Load.local = Load.slots;
   }
 
   std::vector<Worker> status(std::chrono::milliseconds) override {
-    Worker Here = {"this machine", DTLTO_WORKER_UP, Compiler};
-    Here.Slots = NumSlots;
-    Here.Busy = numRunning();
-    Here.LoadPermille = loadPermille();
-    return {Here};
+    Worker ThisMachine = {"this machine", DTLTO_WORKER_UP, Compiler};
+    ThisMachine.Slots = NumSlots;
+    ThisMachine.Busy = numRunning();
+    ThisMachine.LoadPermille = loadPermille();
+    return {ThisMachine};
   }
 
 private:
@@ -80,9 +80,9 @@ private:
 
   static Arguments readArguments(const dtlto_session_params &Params);
   static uint32_t numSlots(const dtlto_host &Host, const Arguments &A) {
-    uint32_t OfHost =
+    uint32_t HostSlots =
         require<dtlto_local_codegen>(Host, DTLTO_EXT_LOCAL_CODEGEN).slots;
-    return A.Jobs ? A.Jobs : OfHost;
+    return A.Jobs ? A.Jobs : HostSlots;
   }
   static uint32_t loadPermille();
 
@@ -95,7 +95,7 @@ private:
 
 Arguments LocalSession::readArguments(const dtlto_session_params &Params) {
   Arguments A;
-  const ArgumentTable Known = {numberArgument("jobs", 1, 4096, A.Jobs),
+  const ArgumentTable Table = {numberArgument("jobs", 1, 4096, A.Jobs),
                                {"mode",
                                 [&](std::string_view Value) {
                                   A.Processes = Value == "process";
@@ -104,9 +104,9 @@ Arguments LocalSession::readArguments(const dtlto_session_params &Params) {
                                 {"thread", "process"}},
                                textArgument("worker", A.Worker)};
   for (uint32_t I = 0; I != Params.num_args; ++I)
-    if (!setArgument(Known, Params.args[I]))
+    if (!setArgument(Table, Params.args[I]))
       throw Error(DTLTO_ERROR_CALLER,
-                  argumentProblem(Known, Params.args[I]) +
+                  argumentProblem(Table, Params.args[I]) +
                       ", expected jobs=N with N from 1 to 4096, mode=thread, "
                       "mode=process or worker=PATH");
   return A;

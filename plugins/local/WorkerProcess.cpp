@@ -23,14 +23,14 @@ using Clock = std::chrono::steady_clock;
 
 // How long to retry if descriptors or processes are lacking although no other
 // job is running.
-static constexpr std::chrono::seconds MaxLack{3};
+static constexpr std::chrono::seconds MaxShortage{3};
 // Our worker stops at 64 KiB; another program may not.
 static constexpr size_t MaxStderr = 1 << 20;
 
 /// Returns the peak of a process's memory in bytes, without memory that it
 /// shares; 0 if it has ended. wait4() would count the linker's memory, which
 /// the process begins with.
-static uint64_t memoryOf(pid_t Pid) {
+static uint64_t peakMemory(pid_t Pid) {
   std::ifstream Status("/proc/" + std::to_string(Pid) + "/status");
   uint64_t Peak = 0, Shared = 0, KiB;
   for (std::string Name; Status >> Name;) {
@@ -55,7 +55,7 @@ public:
 
   std::string Object, Text; // of standard output and error
   uint64_t Memory = 0;      // peak; 0: unknown
-  Process P;
+  Process Child;
 
 private:
   Descriptor In;
@@ -64,39 +64,39 @@ private:
 } // namespace
 
 int CodegenProcess::start(const std::string &Program, std::string &Problem) {
-  Descriptor TheirIn, TheirOut, TheirErr;
+  Descriptor ChildIn, ChildOut, ChildErr;
   Problem = "no socket for a worker: ";
-  if (int Why = openStream(In, TheirIn))
+  if (int Why = openStream(In, ChildIn))
     return Why;
-  if (int Why = Out.open(TheirOut))
+  if (int Why = Out.open(ChildOut))
     return Why;
-  if (int Why = Err.open(TheirErr))
+  if (int Why = Err.open(ChildErr))
     return Why;
   Problem = "cannot start '" + Program + "': ";
   Process::Setup S;
   // A name alone is a file in the current folder; PATH is not searched.
   bool IsPath = Program.find("/") != std::string::npos;
   S.Args = {IsPath ? Program : "./" + Program, "--frame", "-", "-o", "-"};
-  S.In = TheirIn.get();
-  S.Out = TheirOut.get();
-  S.Err = TheirErr.get();
-  return P.start(S);
+  S.In = ChildIn.get();
+  S.Out = ChildOut.get();
+  S.Err = ChildErr.get();
+  return Child.start(S);
 }
 
 template <typename F> void CodegenProcess::run(const Bundle &B, F IsOver) {
   auto Next = B.begin();
-  size_t Done = 0; // bytes of *Next
+  size_t NumSent = 0; // bytes of *Next
   // A worker that closed both outputs has usually, but not always, exited.
-  while ((Out.isOpen() || Err.isOpen() || !P.hasEnded()) && !IsOver()) {
+  while ((Out.isOpen() || Err.isOpen() || !Child.hasEnded()) && !IsOver()) {
     pollfd Fds[3] = {
         {In.get(), POLLOUT, 0}, {Out.fd(), POLLIN, 0}, {Err.fd(), POLLIN, 0}};
     ::poll(Fds, 3, Out.isOpen() || Err.isOpen() ? 200 : 1);
     if (Fds[0].revents) {
-      ssize_t N = ::send(In.get(), Next->Bytes.data() + Done,
-                         Next->Bytes.size() - Done, MSG_NOSIGNAL);
-      if (N > 0 && (Done += static_cast<size_t>(N)) == Next->Bytes.size()) {
+      ssize_t N = ::send(In.get(), Next->Bytes.data() + NumSent,
+                         Next->Bytes.size() - NumSent, MSG_NOSIGNAL);
+      if (N > 0 && (NumSent += static_cast<size_t>(N)) == Next->Bytes.size()) {
         ++Next;
-        Done = 0;
+        NumSent = 0;
       }
       // A worker that exits before it has read everything reports the reason.
       if (Next == B.end() || (N < 0 && errno != EAGAIN && errno != EINTR))
@@ -104,7 +104,7 @@ template <typename F> void CodegenProcess::run(const Bundle &B, F IsOver) {
     }
     // The worker writes its result at the end, so measure its memory now.
     if (Fds[1].revents && Memory == 0)
-      Memory = memoryOf(P.pid());
+      Memory = peakMemory(Child.pid());
     Out.read(Object);
     Err.read(Text, MaxStderr);
   }
@@ -139,11 +139,11 @@ Result WorkerProcesses::run(const Job &J) const {
   std::string Problem;
   Clock::time_point Since = Clock::now();
   while (int Why = W.emplace().start(Program, Problem)) {
-    bool IsLack = Why == EMFILE || Why == ENFILE || Why == ENOMEM ||
-                  Why == ENOBUFS || Why == EAGAIN;
+    bool IsShortage = Why == EMFILE || Why == ENFILE || Why == ENOMEM ||
+                      Why == ENOBUFS || Why == EAGAIN;
     if (NumRunning)
       Since = Clock::now();
-    if (!IsLack || Clock::now() - Since > MaxLack)
+    if (!IsShortage || Clock::now() - Since > MaxShortage)
       return Fail(DTLTO_ERROR_INFRASTRUCTURE, Problem + std::strerror(Why));
     if (J.isCancelled())
       return Fail(DTLTO_CANCELLED, "");
@@ -155,22 +155,22 @@ Result WorkerProcesses::run(const Job &J) const {
 
   Clock::time_point Deadline = Clock::now() + Limit;
   W->run(B, [&] { return J.isCancelled() || Clock::now() >= Deadline; });
-  if (!W->P.hasEnded())
+  if (!W->Child.hasEnded())
     return J.isCancelled() ? Fail(DTLTO_CANCELLED, "")
                            : Fail(DTLTO_ERROR_INFRASTRUCTURE,
                                   "the worker took longer than " +
                                       std::to_string(Limit.count()) + " s");
   J.leaveRoom(W->Memory);
   R.Message = W->Text.substr(0, W->Text.find_last_not_of('\n') + 1);
-  if (int Signal = W->P.signal()) {
-    bool Killed = Signal == SIGKILL || Signal == SIGTERM;
-    return Fail(Killed ? DTLTO_ERROR_INFRASTRUCTURE : DTLTO_ERROR_COMPILER,
+  if (int Signal = W->Child.signal()) {
+    bool WasKilled = Signal == SIGKILL || Signal == SIGTERM;
+    return Fail(WasKilled ? DTLTO_ERROR_INFRASTRUCTURE : DTLTO_ERROR_COMPILER,
                 "the code generator " +
-                    std::string(Killed ? "was killed by" : "crashed with") +
+                    std::string(WasKilled ? "was killed by" : "crashed with") +
                     " signal " + std::to_string(Signal) +
                     (R.Message.empty() ? "" : ": " + R.Message));
   }
-  if (W->P.status() != 0)
+  if (W->Child.status() != 0)
     return Fail(DTLTO_ERROR_COMPILER,
                 R.Message.empty()
                     ? "the code generator failed without an error message"

@@ -31,7 +31,7 @@ static constexpr const char *FileName = "distr.makefile";
 namespace {
 
 struct Arguments {
-  FolderSettings Set;
+  FolderSettings Settings;
   std::string DistCC;
   uint32_t NumJobs = 0; // 0: as many as the build's jobserver or cores allow
 };
@@ -43,14 +43,14 @@ public:
 
   static void configure(const dtlto_session_params &Params,
                         dtlto_session_config &Config) {
-    Config.needs = needs(readArguments(Params).Set);
+    Config.needs = needs(readArguments(Params).Settings);
   }
   ~MakeSession() override {
     if (Fifo >= 0)
       ::close(Fifo);
   }
 
-  void load(dtlto_load &L) override;
+  void load(dtlto_load &Load) override;
 
 protected:
   std::vector<std::string> describe(JobFolder &Folder,
@@ -66,7 +66,7 @@ protected:
 private:
   MakeSession(const dtlto_host &Host, const dtlto_session_params &Params,
               Arguments A)
-      : FolderSession(Host, Params, std::move(A.Set), ".dtlto-make"),
+      : FolderSession(Host, Params, std::move(A.Settings), ".dtlto-make"),
         DistCC(std::move(A.DistCC)), Jobserver(A.NumJobs ? "" : jobserver()),
         NumJobs(A.NumJobs ? A.NumJobs
                           : require<dtlto_local_codegen>(
@@ -87,22 +87,22 @@ private:
 
 Arguments MakeSession::readArguments(const dtlto_session_params &Params) {
   Arguments A;
-  A.Set.Program = "make";
-  A.Set.KeepsWords = true;
-  const ArgumentTable Known =
-      folderArguments(A.Set, {{"cc",
-                               [&A](std::string_view Value) {
-                                 A.DistCC = Value;
-                                 return make::canBeWord(A.DistCC);
-                               }},
-                              numberArgument("jobs", 1, 4096, A.NumJobs),
-                              textArgument("make", A.Set.Program)});
-  dtlto::readArguments(Params, Known,
+  A.Settings.Program = "make";
+  A.Settings.SavesStderr = true;
+  const ArgumentTable Table =
+      folderArguments(A.Settings, {{"cc",
+                                    [&A](std::string_view Value) {
+                                      A.DistCC = Value;
+                                      return make::canBeWord(A.DistCC);
+                                    }},
+                                   numberArgument("jobs", 1, 4096, A.NumJobs),
+                                   textArgument("make", A.Settings.Program)});
+  dtlto::readArguments(Params, Table,
                        "cc=TOOL, jobs=N with N from 1 to 4096, make=PATH, "
                        "compiler=PATH, folder=PATH or keep",
-                       A.Set);
+                       A.Settings);
   // make continues from the files that were kept.
-  A.Set.Fresh = !A.Set.Keep;
+  A.Settings.Fresh = !A.Settings.Keep;
   return A;
 }
 
@@ -112,7 +112,7 @@ Arguments MakeSession::readArguments(const dtlto_session_params &Params) {
 std::string MakeSession::jobserver() {
   const char *Flags = ::getenv("MAKEFLAGS");
   std::string_view Rest = Flags ? Flags : "";
-  std::string Found;
+  std::string Option;
   while (!Rest.empty()) {
     size_t End = std::min(Rest.find(' '), Rest.size());
     std::string_view Word = Rest.substr(0, End);
@@ -121,15 +121,15 @@ std::string MakeSession::jobserver() {
       break; // variables follow
     for (std::string_view Name : {"--jobserver-auth=", "--jobserver-fds="})
       if (Word.substr(0, Name.size()) == Name)
-        Found = Word;
+        Option = Word;
   }
-  size_t Equals = Found.find('=');
+  size_t Equals = Option.find('=');
   int Read, Write;
   if (Equals == std::string::npos)
-    return Found;
+    return Option;
   // make 4.3 and earlier do not support a FIFO, but all support descriptors.
-  if (Found.compare(Equals + 1, 5, "fifo:") == 0) {
-    Fifo = ::open(Found.c_str() + Equals + 6, O_RDWR);
+  if (Option.compare(Equals + 1, 5, "fifo:") == 0) {
+    Fifo = ::open(Option.c_str() + Equals + 6, O_RDWR);
     std::string Number = std::to_string(Fifo);
     return Fifo < 0 ? "" : "--jobserver-auth=" + Number + "," + Number;
   }
@@ -139,10 +139,10 @@ std::string MakeSession::jobserver() {
     struct stat St;
     return ::fstat(Fd, &St) == 0 && S_ISFIFO(St.st_mode);
   };
-  if (std::sscanf(Found.c_str() + Equals + 1, "%d,%d", &Read, &Write) != 2 ||
+  if (std::sscanf(Option.c_str() + Equals + 1, "%d,%d", &Read, &Write) != 2 ||
       !IsPipe(Read) || !IsPipe(Write))
     return "";
-  return Found;
+  return Option;
 }
 
 /// Passes on only the jobserver of the user's own make: its other options and
@@ -177,10 +177,10 @@ std::string MakeSession::launcherProblem() const {
   return "the launcher " + quote(Tool) + ", which cc= names, is not installed";
 }
 
-void MakeSession::load(dtlto_load &L) {
-  L.slots = NumJobs;
-  L.free = NumJobs - std::min<uint32_t>(NumJobs, numRunning());
-  L.local = DistCC.empty() ? NumJobs : 0;
+void MakeSession::load(dtlto_load &Load) {
+  Load.slots = NumJobs;
+  Load.free = NumJobs - std::min<uint32_t>(NumJobs, numRunning());
+  Load.local = DistCC.empty() ? NumJobs : 0;
 }
 
 std::vector<std::string>

@@ -40,7 +40,7 @@ std::string make::name(std::string_view Text) {
 }
 
 /// Quotes \p Text for the shell; make's `$` is not escaped yet.
-static std::string quoted(std::string_view Text) {
+static std::string quoteForShell(std::string_view Text) {
   constexpr std::string_view Plain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_+./:,@%";
   if (!Text.empty() && Text.find_first_not_of(Plain) == std::string_view::npos)
@@ -58,7 +58,9 @@ std::string make::argument(std::string_view Text) {
   return Out;
 }
 
-std::string make::word(std::string_view Text) { return argument(quoted(Text)); }
+std::string make::word(std::string_view Text) {
+  return argument(quoteForShell(Text));
+}
 
 std::string make::value(std::string_view Text) {
   std::string Out;

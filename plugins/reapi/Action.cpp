@@ -82,9 +82,9 @@ struct Folder {
 
 /// Adds \p Text to \p A's blobs.
 static BlobName addBlob(Action &A, DigestKind Kind, std::string Text) {
-  A.Own.push_back(std::move(Text));
-  BlobName Name = nameBlob(Kind, A.Own.back());
-  A.Blobs.push_back({Name, A.Own.back()});
+  A.Storage.push_back(std::move(Text));
+  BlobName Name = nameBlob(Kind, A.Storage.back());
+  A.Blobs.push_back({Name, A.Storage.back()});
   return Name;
 }
 
@@ -158,7 +158,7 @@ static void addOutput(re::Command &Command, const Action &A) {
 }
 
 void ActionMaker::addPlatform(re::Command &Command, re::Action &Proto) const {
-  for (const auto &[Name, Value] : S.Platform)
+  for (const auto &[Name, Value] : Config.Platform)
     // Workers before API 2.2 read the command's platform, others the action's.
     for (re::Platform *P :
          {Command.mutable_platform(), Proto.mutable_platform()}) {
@@ -180,14 +180,14 @@ Action ActionMaker::make(const sdk::Job &J) {
   Action A;
   Folder Root;
   re::Command Command;
-  Folder &Inputs = S.sendsWorker() ? Root.Folders["job"] : Root;
+  Folder &Inputs = Config.sendsWorker() ? Root.Folders["job"] : Root;
   J.forEachInput([&](std::string_view Path, std::string_view Bytes,
                      const dtlto_input &In) {
     BlobName Name = nameInput(In, Bytes);
     Inputs.add(Path, Name);
     A.Blobs.push_back({std::move(Name), Bytes});
   });
-  if (S.sendsWorker()) {
+  if (Config.sendsWorker()) {
     A.Bundle = J.bundle();
     std::string_view Manifest;
     if (A.Bundle.begin() != A.Bundle.end())
@@ -207,7 +207,7 @@ Action ActionMaker::make(const sdk::Job &J) {
   } else {
     A.Output = J.output();
     std::vector<std::string> Args = J.args();
-    Args.front() = S.Worker;
+    Args.front() = Config.Worker;
     for (std::string &Arg : Args)
       Command.add_arguments(std::move(Arg));
     setPath(Command);
@@ -216,23 +216,25 @@ Action ActionMaker::make(const sdk::Job &J) {
   re::Action Proto;
   addPlatform(Command, Proto);
   // Don't use cached results of other clangs.
-  if (!S.sendsWorker())
+  if (!Config.sendsWorker())
     Proto.set_salt("clang " + LlvmVersion);
   finish(A, Proto, addFolder(A, Kind, Root), Command);
-  if (S.Use != Results::Write || J.avoid()) {
+  if (Config.CacheUse != Results::Write || J.avoid()) {
     Proto.set_do_not_cache(true);
     A.UncachedName = addBlob(A, Kind, Proto.SerializeAsString());
   }
   return A;
 }
 
-Action ActionMaker::makeQuestion() const { return askVersion(S.Worker); }
-
-Action ActionMaker::makeProbe() const {
-  return askVersion(S.sendsWorker() ? "true" : S.Worker);
+Action ActionMaker::makeVersionQuery() const {
+  return makeVersionAction(Config.Worker);
 }
 
-Action ActionMaker::askVersion(const std::string &Program) const {
+Action ActionMaker::makeProbe() const {
+  return makeVersionAction(Config.sendsWorker() ? "true" : Config.Worker);
+}
+
+Action ActionMaker::makeVersionAction(const std::string &Program) const {
   Action A;
   re::Command Command;
   Command.add_arguments(Program);

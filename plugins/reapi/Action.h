@@ -43,7 +43,7 @@ struct Action {
   /// Own and from Bundle.
   std::vector<Blob> Blobs;
   std::string Output; // its only output file
-  std::deque<std::string> Own;
+  std::deque<std::string> Storage;
   sdk::Bundle Bundle;
 };
 
@@ -68,9 +68,9 @@ class ActionMaker {
 public:
   /// \p Worker is the program that actions carry, if any, and \p Name the name
   /// of its blob. Otherwise \p LlvmVersion is that of the workers' clang.
-  ActionMaker(const Settings &S, DigestKind Kind, std::string_view Worker,
+  ActionMaker(const Settings &Config, DigestKind Kind, std::string_view Worker,
               BlobName Name, const std::string &LlvmVersion)
-      : S(S), Kind(Kind), Worker(Worker), WorkerName(std::move(Name)),
+      : Config(Config), Kind(Kind), Worker(Worker), WorkerName(std::move(Name)),
         LlvmVersion(LlvmVersion) {}
 
   /// Makes the action of \p J, which must have inputs and digests, and its
@@ -79,10 +79,10 @@ public:
 
   /// Makes an action that writes the version of the workers' clang to standard
   /// output.
-  Action makeQuestion() const;
+  Action makeVersionQuery() const;
 
   /// Makes an action that every worker can execute, or one that asks for the
-  /// version, like makeQuestion().
+  /// version, like makeVersionQuery().
   Action makeProbe() const;
 
   /// Makes an action that is never executed. A client stores a result under \p
@@ -95,9 +95,9 @@ private:
   /// Adds \p Proto with its inputs \p Root and \p Command to \p A's blobs.
   void finish(Action &A, re::Action &Proto, const BlobName &Root,
               const re::Command &Command) const;
-  Action askVersion(const std::string &Program) const;
+  Action makeVersionAction(const std::string &Program) const;
 
-  const Settings &S;
+  const Settings &Config;
   const DigestKind Kind;
   const std::string_view Worker;
   const BlobName WorkerName;

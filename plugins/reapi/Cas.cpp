@@ -11,10 +11,10 @@
 using namespace dtlto::reapi;
 
 // The most digests in one request, well below the limit of a message.
-static constexpr size_t MaxAsked = 10000;
-static constexpr unsigned MaxAsking = 2;
+static constexpr size_t MaxQueryBlobs = 10000;
+static constexpr unsigned MaxQueries = 2;
 // The most transfers at a time, each with a message or two in memory.
-static constexpr unsigned MaxSending = 8;
+static constexpr unsigned MaxTransfers = 8;
 
 //===----------------------------------------------------------------------===//
 // Claims on uploads
@@ -27,12 +27,12 @@ struct Cas::Claims {
   ~Claims() {
     std::lock_guard<std::mutex> Lock(C.Mutex);
     for (const BlobName &N : Open)
-      C.Known.erase(N);
+      C.BlobStates.erase(N);
     C.Changed.notify_all();
   }
   void done(const BlobName &N) {
     std::lock_guard<std::mutex> Lock(C.Mutex);
-    C.Known[N] = true;
+    C.BlobStates[N] = true;
     Open.erase(N);
     C.Changed.notify_all();
   }
@@ -48,79 +48,79 @@ void Cas::wake() {
 void Cas::forget(const std::vector<BlobName> &Names) {
   std::lock_guard<std::mutex> Lock(Mutex);
   for (const BlobName &N : Names) {
-    auto It = Known.find(N);
-    if (It != Known.end() && It->second)
-      Known.erase(It);
+    auto It = BlobStates.find(N);
+    if (It != BlobStates.end() && It->second)
+      BlobStates.erase(It);
   }
 }
 
-void Cas::tell(Uploader &U) {
+void Cas::reportProgress(Uploader &U) {
   auto Now = std::chrono::steady_clock::now();
   uint64_t Sent = S.Sum.BytesUp;
-  if (Now < U.Told + SignStep || Sent == U.Sent)
+  if (Now < U.LastReport + ProgressInterval || Sent == U.Sent)
     return;
-  U.Told = Now;
+  U.LastReport = Now;
   U.Sent = Sent;
-  U.GetsOn();
+  U.OnProgress();
 }
 
 template <typename F>
 void Cas::wait(std::unique_lock<std::mutex> &Lock, Uploader &U, F Until) {
   assert(Lock.owns_lock());
-  while (!Changed.wait_for(Lock, SignStep, Until)) {
+  while (!Changed.wait_for(Lock, ProgressInterval, Until)) {
     Lock.unlock();
-    tell(U);
+    reportProgress(U);
     Lock.lock();
   }
 }
 
 Fault Cas::upload(Stop &Stopping, const std::vector<Blob> &Blobs,
-                  const std::function<void()> &GetsOn) {
-  Uploader U{Stopping, GetsOn};
+                  const std::function<void()> &OnProgress) {
+  Uploader U{Stopping, OnProgress};
   U.Sent = S.Sum.BytesUp;
   while (true) {
-    Claims Mine(*this);
-    std::vector<const Blob *> Ours;
-    bool Wait = false;
+    Claims UploadClaims(*this);
+    std::vector<const Blob *> ClaimedBlobs;
+    bool MustWait = false;
     {
       std::lock_guard<std::mutex> Lock(Mutex);
       for (const Blob &B : Blobs) {
-        auto [It, IsNew] = Known.try_emplace(B.Name, false);
+        auto [It, IsNew] = BlobStates.try_emplace(B.Name, false);
         if (IsNew) {
-          Mine.Open.insert(B.Name);
-          Ours.push_back(&B);
-        } else if (!It->second && !Mine.Open.count(B.Name)) {
-          Wait = true;
+          UploadClaims.Open.insert(B.Name);
+          ClaimedBlobs.push_back(&B);
+        } else if (!It->second && !UploadClaims.Open.count(B.Name)) {
+          MustWait = true;
         }
       }
     }
-    if (!Ours.empty()) {
+    if (!ClaimedBlobs.empty()) {
       Query Q;
-      for (const Blob *B : Ours)
-        Q.Asked.push_back(B->Name);
+      for (const Blob *B : ClaimedBlobs)
+        Q.Blobs.push_back(B->Name);
       if (Fault F = find(Stopping, Q))
         return F;
       std::vector<const Blob *> Missing;
-      for (const Blob *B : Ours) {
+      for (const Blob *B : ClaimedBlobs) {
         if (Q.Missing.count(B->Name)) {
           Missing.push_back(B);
         } else {
-          ++S.Sum.BlobsThere;
-          Mine.done(B->Name);
+          ++S.Sum.BlobsPresent;
+          UploadClaims.done(B->Name);
         }
       }
-      if (Fault F = send(U, Missing, Mine))
+      if (Fault F = send(U, Missing, UploadClaims))
         return F;
     }
-    if (!Wait)
+    if (!MustWait)
       return {};
     std::unique_lock<std::mutex> Lock(Mutex);
     wait(Lock, U, [&] {
       if (Stopping.raised())
         return true;
       for (const Blob &B : Blobs) {
-        auto It = Known.find(B.Name);
-        if (It != Known.end() && !It->second)
+        auto It = BlobStates.find(B.Name);
+        if (It != BlobStates.end() && !It->second)
           return false;
       }
       return true;
@@ -139,44 +139,44 @@ Fault Cas::find(Stop &Stopping, Query &Q) {
   std::unique_lock<std::mutex> Lock(Mutex);
   Waiting.push_back(&Q);
   while (!Q.Done) {
-    if (NumAsking == MaxAsking ||
+    if (NumQueries == MaxQueries ||
         std::find(Waiting.begin(), Waiting.end(), &Q) == Waiting.end()) {
       Changed.wait(Lock);
       continue;
     }
     std::vector<Query *> Now = {&Q};
     Waiting.erase(std::find(Waiting.begin(), Waiting.end(), &Q));
-    size_t Size = Q.Asked.size();
+    size_t Size = Q.Blobs.size();
     while (!Waiting.empty() &&
-           Size + Waiting.front()->Asked.size() <= MaxAsked) {
-      Size += Waiting.front()->Asked.size();
+           Size + Waiting.front()->Blobs.size() <= MaxQueryBlobs) {
+      Size += Waiting.front()->Blobs.size();
       Now.push_back(Waiting.front());
       Waiting.erase(Waiting.begin());
     }
-    ++NumAsking;
+    ++NumQueries;
     Lock.unlock();
-    Fault F = ask(Stopping, Now);
+    Fault F = findMissing(Stopping, Now);
     Lock.lock();
-    --NumAsking;
+    --NumQueries;
     for (Query *Other : Now) {
       // Only this caller is stopped: let the others ask again.
       if (F && Stopping.raised() && Other != &Q) {
         Waiting.push_back(Other);
         continue;
       }
-      Other->Failed = F;
+      Other->QueryFault = F;
       Other->Done = true;
     }
     Changed.notify_all();
   }
-  return Q.Failed;
+  return Q.QueryFault;
 }
 
-Fault Cas::ask(Stop &Stopping, const std::vector<Query *> &Queries) {
-  auto Request = S.request<re::FindMissingBlobsRequest>(Can.Digest);
+Fault Cas::findMissing(Stop &Stopping, const std::vector<Query *> &Queries) {
+  auto Request = S.request<re::FindMissingBlobsRequest>(Features.Digest);
   re::FindMissingBlobsResponse Response;
   for (Query *Q : Queries)
-    for (const BlobName &N : Q->Asked)
+    for (const BlobName &N : Q->Blobs)
       setDigest(*Request.add_blob_digests(), N);
   Fault F = S.call(Stopping, S.S.Cas, "", [&](grpc::ClientContext &C) {
     Response.Clear();
@@ -187,7 +187,7 @@ Fault Cas::ask(Stop &Stopping, const std::vector<Query *> &Queries) {
     Missing.insert({D.hash(), uint64_t(D.size_bytes())});
   // A query is only used by its owner and by the thread that asks for it.
   for (Query *Q : Queries)
-    for (const BlobName &N : Q->Asked)
+    for (const BlobName &N : Q->Blobs)
       if (Missing.count(N))
         Q->Missing.insert(N);
   return F;
@@ -198,7 +198,7 @@ std::string Cas::resource(const std::string &Upload, bool Packed,
   // SHA-256 is the default for hashes of this length.
   return (S.S.Instance.empty() ? "" : S.S.Instance + "/") + Upload +
          (Packed ? "compressed-blobs/zstd/" : "blobs/") +
-         (Can.Digest == DigestKind::Blake3 ? "blake3/" : "") + Name.path();
+         (Features.Digest == DigestKind::Blake3 ? "blake3/" : "") + Name.path();
 }
 
 //===----------------------------------------------------------------------===//
@@ -206,19 +206,19 @@ std::string Cas::resource(const std::string &Upload, bool Packed,
 //===----------------------------------------------------------------------===//
 
 Fault Cas::send(Uploader &U, const std::vector<const Blob *> &Blobs,
-                Claims &Mine) {
+                Claims &UploadClaims) {
   std::vector<const Blob *> Batch;
   uint64_t Size = 0;
-  auto InTurn = [&](auto Fn) {
+  auto InTransfer = [&](auto Fn) {
     {
       std::unique_lock<std::mutex> Lock(Mutex);
-      wait(Lock, U, [&] { return NumSending < MaxSending; });
-      ++NumSending;
+      wait(Lock, U, [&] { return NumTransfers < MaxTransfers; });
+      ++NumTransfers;
     }
     // Also after an exception.
     std::shared_ptr<void> Leave(nullptr, [this](void *) {
       std::lock_guard<std::mutex> Lock(Mutex);
-      --NumSending;
+      --NumTransfers;
       Changed.notify_all();
     });
     return Fault(Fn());
@@ -226,30 +226,30 @@ Fault Cas::send(Uploader &U, const std::vector<const Blob *> &Blobs,
   auto Flush = [&]() -> Fault {
     if (Batch.empty())
       return {};
-    Fault F = InTurn([&] { return sendBatch(U.Stopping, Batch); });
+    Fault F = InTransfer([&] { return sendBatch(U.Stopping, Batch); });
     if (!F)
       for (const Blob *B : Batch)
-        Mine.done(B->Name);
-    tell(U);
+        UploadClaims.done(B->Name);
+    reportProgress(U);
     Batch.clear();
     Size = 0;
     return F;
   };
   // An upper bound for a digest and its framing in the message.
-  constexpr uint64_t Around = 256;
+  constexpr uint64_t Overhead = 256;
   for (const Blob *B : Blobs) {
-    uint64_t Own = B->Name.Size + Around;
-    if (Own > Can.MaxBatch) {
-      if (Fault F = InTurn([&] { return sendStream(U, *B); }))
+    uint64_t BlobSize = B->Name.Size + Overhead;
+    if (BlobSize > Features.MaxBatch) {
+      if (Fault F = InTransfer([&] { return sendStream(U, *B); }))
         return F;
-      Mine.done(B->Name);
+      UploadClaims.done(B->Name);
       continue;
     }
-    if (Size + Own > Can.MaxBatch)
+    if (Size + BlobSize > Features.MaxBatch)
       if (Fault F = Flush())
         return F;
     Batch.push_back(B);
-    Size += Own;
+    Size += BlobSize;
   }
   return Flush();
 }

@@ -39,17 +39,18 @@ struct Blob {
 /// Uploads and downloads blobs. Any thread.
 class Cas {
 public:
-  /// \p SignStep is how often uploads report progress.
-  Cas(Server &S, const Abilities &Can, std::chrono::milliseconds SignStep)
-      : S(S), Can(Can), SignStep(SignStep) {}
+  /// \p ProgressInterval is how often uploads report progress.
+  Cas(Server &S, const ServerFeatures &Features,
+      std::chrono::milliseconds ProgressInterval)
+      : S(S), Features(Features), ProgressInterval(ProgressInterval) {}
   Cas(const Cas &) = delete;
 
-  /// Uploads those of \p Blobs that are missing. Calls \p GetsOn now and then
-  /// while bytes are sent, even those of other jobs while this one waits for
-  /// its turn.
+  /// Uploads those of \p Blobs that are missing. Calls \p OnProgress now and
+  /// then while bytes are sent, even those of other jobs while this one waits
+  /// for its turn.
   Fault upload(
       Stop &Stopping, const std::vector<Blob> &Blobs,
-      const std::function<void()> &GetsOn = [] {});
+      const std::function<void()> &OnProgress = [] {});
   /// Records that the server has lost these blobs.
   void forget(const std::vector<BlobName> &Names);
   /// Reads and verifies a blob, with memory of \p Share.
@@ -61,29 +62,30 @@ public:
 private:
   using Names = std::unordered_set<BlobName, BlobNameHash>;
   struct Query {
-    std::vector<BlobName> Asked;
+    std::vector<BlobName> Blobs;
     Names Missing;
-    Fault Failed;
+    Fault QueryFault;
     bool Done = false;
   };
   struct Claims;
   /// The state of one upload(), on one thread.
   struct Uploader {
     Stop &Stopping;
-    const std::function<void()> &GetsOn;
-    std::chrono::steady_clock::time_point Told =
+    const std::function<void()> &OnProgress;
+    std::chrono::steady_clock::time_point LastReport =
         std::chrono::steady_clock::now();
     uint64_t Sent = 0; // bytes of all uploads at that time
   };
 
   /// Reports progress of \p U if there is any and a report is due.
-  void tell(Uploader &U);
+  void reportProgress(Uploader &U);
   /// Waits until \p Until() returns true; it is called with the lock.
   template <typename F>
   void wait(std::unique_lock<std::mutex> &Lock, Uploader &U, F Until);
   Fault find(Stop &Stopping, Query &Q);
-  Fault ask(Stop &Stopping, const std::vector<Query *> &Queries);
-  Fault send(Uploader &U, const std::vector<const Blob *> &Blobs, Claims &Mine);
+  Fault findMissing(Stop &Stopping, const std::vector<Query *> &Queries);
+  Fault send(Uploader &U, const std::vector<const Blob *> &Blobs,
+             Claims &UploadClaims);
   Fault sendBatch(Stop &Stopping, const std::vector<const Blob *> &Blobs);
   Fault sendStream(Uploader &U, const Blob &B);
   Fault writeOnce(Uploader &U, const Blob &B, const std::string &Resource,
@@ -96,13 +98,14 @@ private:
                        const BlobName &Name) const;
 
   Server &S;
-  const Abilities Can;
-  const std::chrono::milliseconds SignStep;
+  const ServerFeatures Features;
+  const std::chrono::milliseconds ProgressInterval;
   std::mutex Mutex; // guards what follows
   std::condition_variable Changed;
-  std::unordered_map<BlobName, bool, BlobNameHash> Known; // true: server has it
+  std::unordered_map<BlobName, bool, BlobNameHash>
+      BlobStates; // true: server has it
   std::vector<Query *> Waiting;
-  unsigned NumAsking = 0, NumSending = 0;
+  unsigned NumQueries = 0, NumTransfers = 0;
 };
 
 } // namespace dtlto::reapi

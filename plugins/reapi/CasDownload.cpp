@@ -14,7 +14,7 @@ using namespace dtlto::reapi;
 // Smaller blobs are not packed.
 static constexpr uint64_t MinPackedRead = 1024;
 
-static Fault failed(std::string Text) {
+static Fault fault(std::string Text) {
   return {Fault::Failed, std::move(Text)};
 }
 
@@ -52,12 +52,12 @@ Fault Cas::read(Stop &Stopping, const BlobName &Name,
                 sdk::ResultMemory::Share &Share, std::string &Bytes) {
   Bytes.clear();
   if (!isHash(Name.Hash))
-    return failed("its digest is invalid");
+    return fault("its digest is invalid");
   if (!Share.grow(Name.Size))
-    return failed("it exceeds the memory for results");
+    return fault("it exceeds the memory for results");
   if (Name.Size == 0)
     return {};
-  bool IsSmall = Name.Size <= Can.MaxBatch;
+  bool IsSmall = Name.Size <= Features.MaxBatch;
   Fault F = IsSmall ? readSmall(Stopping, Name, Bytes)
                     : readStream(Stopping, Name, Bytes);
   // Some servers, such as Buildbarn, have a limit that they don't report.
@@ -67,49 +67,51 @@ Fault Cas::read(Stop &Stopping, const BlobName &Name,
   }
   if (F)
     return F;
-  if (nameBlob(Can.Digest, Bytes) != Name) {
+  if (nameBlob(Features.Digest, Bytes) != Name) {
     Bytes.clear();
-    return failed("the contents received for the digest " + Name.path() +
-                  " do not match it");
+    return fault("the contents received for the digest " + Name.path() +
+                 " do not match it");
   }
   return F;
 }
 
 Fault Cas::readSmall(Stop &Stopping, const BlobName &Name, std::string &Bytes) {
-  auto Request = S.request<re::BatchReadBlobsRequest>(Can.Digest);
+  auto Request = S.request<re::BatchReadBlobsRequest>(Features.Digest);
   re::BatchReadBlobsResponse Response;
   setDigest(*Request.add_digests(), Name);
-  if (Can.Zstd && Name.Size >= MinPackedRead)
+  if (Features.Zstd && Name.Size >= MinPackedRead)
     Request.add_acceptable_compressors(re::Compressor::ZSTD);
   Fault F = S.call(
       Stopping, S.S.Cas, "",
       [&](grpc::ClientContext &C) {
         Response.Clear();
-        grpc::Status Of = S.Cas->BatchReadBlobs(&C, Request, &Response);
+        grpc::Status CallStatus = S.Cas->BatchReadBlobs(&C, Request, &Response);
         // The call gets the status of its only blob.
-        if (Of.ok() && Response.responses_size() == 1)
-          if (const auto &Own = Response.responses(0).status(); Own.code())
-            return grpc::Status(grpc::StatusCode(Own.code()), Own.message(),
-                                Own.SerializeAsString());
-        return Of;
+        if (CallStatus.ok() && Response.responses_size() == 1)
+          if (const auto &BlobStatus = Response.responses(0).status();
+              BlobStatus.code())
+            return grpc::Status(grpc::StatusCode(BlobStatus.code()),
+                                BlobStatus.message(),
+                                BlobStatus.SerializeAsString());
+        return CallStatus;
       },
       Name.Size);
   if (F)
     return F;
   if (Response.responses_size() != 1)
-    return failed(
+    return fault(
         "the server's answer does not have exactly the requested blob");
-  auto &One = *Response.mutable_responses(0);
-  S.Sum.BytesDown += One.data().size();
-  if (One.compressor() == re::Compressor::IDENTITY) {
-    Bytes = std::move(*One.mutable_data());
+  auto &Reply = *Response.mutable_responses(0);
+  S.Sum.BytesDown += Reply.data().size();
+  if (Reply.compressor() == re::Compressor::IDENTITY) {
+    Bytes = std::move(*Reply.mutable_data());
     return F;
   }
   Unpacker Unpack(Name.Size);
-  if (One.compressor() != re::Compressor::ZSTD ||
-      !Unpack.add(One.data(), Bytes))
-    return failed("the blob " + Name.path() +
-                  " is damaged, or compressed in a way that was not requested");
+  if (Reply.compressor() != re::Compressor::ZSTD ||
+      !Unpack.add(Reply.data(), Bytes))
+    return fault("the blob " + Name.path() +
+                 " is damaged, or compressed in a way that was not requested");
   return F;
 }
 
@@ -118,7 +120,7 @@ Fault Cas::readStream(Stop &Stopping, const BlobName &Name,
   google::bytestream::ReadRequest Request;
   // An interrupted transfer resumes unpacked: not every server can pack from an
   // offset.
-  bool Packed = Can.Zstd && Name.Size >= MinPackedRead;
+  bool Packed = Features.Zstd && Name.Size >= MinPackedRead;
   for (uint32_t Try = 0;; ++Try) {
     size_t Before = Bytes.size();
     Request.set_resource_name(resource("", Packed, Name));
@@ -126,15 +128,15 @@ Fault Cas::readStream(Stop &Stopping, const BlobName &Name,
     Fault F;
     {
       Server::Call Call(S, Stopping, S.S.Cas, "", S.limit(Name.Size));
-      if (Call.failed())
-        return Call.failed();
+      if (Call.fault())
+        return Call.fault();
       auto Reader = S.Bytes->Read(&Call.Context, Request);
       google::bytestream::ReadResponse Part;
       Unpacker Unpack(Name.Size);
       bool Good = true;
       while (Good && Reader->Read(&Part)) {
         S.Sum.BytesDown += Part.data().size();
-        Call.heard();
+        Call.onActivity();
         Good = Packed ? Unpack.add(Part.data(), Bytes)
                       : Part.data().size() <= Name.Size - Bytes.size();
         if (Good && !Packed)
@@ -143,14 +145,14 @@ Fault Cas::readStream(Stop &Stopping, const BlobName &Name,
       if (!Good) {
         Call.Context.TryCancel();
         Reader->Finish();
-        return failed("the blob " + Name.path() +
-                      " is damaged, or longer than its digest says");
+        return fault("the blob " + Name.path() +
+                     " is damaged, or longer than its digest says");
       }
       F = Call.end(Reader->Finish());
     }
     if (!F && Bytes.size() != Name.Size)
-      return failed("the blob " + Name.path() +
-                    " is shorter than its digest says");
+      return fault("the blob " + Name.path() +
+                   " is shorter than its digest says");
     // Retry as long as there is progress.
     if (Bytes.size() != Before)
       Try = 0;

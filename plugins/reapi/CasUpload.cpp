@@ -30,15 +30,15 @@ static std::string pack(std::string_view Bytes) {
 }
 
 Fault Cas::sendBatch(Stop &Stopping, const std::vector<const Blob *> &Blobs) {
-  std::vector<const Blob *> Left = Blobs;
+  std::vector<const Blob *> Remaining = Blobs;
   for (uint32_t Try = 0;; ++Try) {
-    auto Request = S.request<re::BatchUpdateBlobsRequest>(Can.Digest);
+    auto Request = S.request<re::BatchUpdateBlobsRequest>(Features.Digest);
     re::BatchUpdateBlobsResponse Response;
     uint64_t Size = 0;
-    for (const Blob *B : Left) {
+    for (const Blob *B : Remaining) {
       auto *R = Request.add_requests();
       setDigest(*R->mutable_digest(), B->Name);
-      std::string Packed = Can.ZstdInBatch ? pack(B->Bytes) : "";
+      std::string Packed = Features.ZstdInBatch ? pack(B->Bytes) : "";
       if (Packed.empty()) {
         R->set_data(B->Bytes.data(), B->Bytes.size());
       } else {
@@ -59,26 +59,26 @@ Fault Cas::sendBatch(Stop &Stopping, const std::vector<const Blob *> &Blobs) {
     S.Sum.BytesUp += Size;
     // Each blob has its own status.
     Names Good;
-    Fault Bad =
+    Fault LastFault =
         Fault(Fault::Failed, "the server's answer lacks blobs that were sent");
     for (const auto &R : Response.responses()) {
-      if (Fault Own = faultOf(R.status())) {
-        Bad = Own;
-        Bad.By = &S.S.Cas;
+      if (Fault BlobFault = faultOf(R.status())) {
+        LastFault = BlobFault;
+        LastFault.By = &S.S.Cas;
       } else {
         Good.insert({R.digest().hash(), uint64_t(R.digest().size_bytes())});
       }
     }
-    std::vector<const Blob *> Again;
-    for (const Blob *B : Left)
+    std::vector<const Blob *> ToResend;
+    for (const Blob *B : Remaining)
       if (!Good.count(B->Name))
-        Again.push_back(B);
-    S.Sum.BlobsUp += Left.size() - Again.size();
-    if (Again.empty())
+        ToResend.push_back(B);
+    S.Sum.BlobsUp += Remaining.size() - ToResend.size();
+    if (ToResend.empty())
       return {};
-    Left.swap(Again);
-    if (!S.mayRetry(Bad, Try) || !S.pause(Stopping, Bad, Try))
-      return Bad;
+    Remaining.swap(ToResend);
+    if (!S.mayRetry(LastFault, Try) || !S.pause(Stopping, LastFault, Try))
+      return LastFault;
   }
 }
 
@@ -87,8 +87,8 @@ Fault Cas::sendBatch(Stop &Stopping, const std::vector<const Blob *> &Blobs) {
 Fault Cas::writeOnce(Uploader &U, const Blob &B, const std::string &Resource,
                      uint64_t From, bool Packed, bool &Complete) {
   Server::Call Call(S, U.Stopping, S.S.Cas, "", S.limit(B.Name.Size));
-  if (Call.failed())
-    return Call.failed();
+  if (Call.fault())
+    return Call.fault();
   google::bytestream::WriteResponse Response;
   auto Writer = S.Bytes->Write(&Call.Context, &Response);
   google::bytestream::WriteRequest Part;
@@ -106,8 +106,8 @@ Fault Cas::writeOnce(Uploader &U, const Blob &B, const std::string &Resource,
     Offset += Bytes.size();
     AllSent = IsLast;
     S.Sum.BytesUp += Bytes.size();
-    Call.heard();
-    tell(U);
+    Call.onActivity();
+    reportProgress(U);
     return true;
   };
   std::string_view Rest = B.Bytes.substr(From);
@@ -123,8 +123,9 @@ Fault Cas::writeOnce(Uploader &U, const Blob &B, const std::string &Resource,
     std::string Buffer(PartSize, '\0');
     for (bool More = true; More;) {
       ZSTD_outBuffer Out = {Buffer.data(), Buffer.size(), 0};
-      size_t Left = ZSTD_compressStream2(Context.get(), &Out, &In, ZSTD_e_end);
-      More = Left != 0 && !ZSTD_isError(Left);
+      size_t Remaining =
+          ZSTD_compressStream2(Context.get(), &Out, &In, ZSTD_e_end);
+      More = Remaining != 0 && !ZSTD_isError(Remaining);
       if (!Send(std::string_view(Buffer.data(), Out.pos), !More))
         break;
     }
@@ -133,19 +134,19 @@ Fault Cas::writeOnce(Uploader &U, const Blob &B, const std::string &Resource,
   Fault F = Call.end(Writer->Finish());
   // A server that already has the blob ends the call early. For a packed one,
   // its size may be -1.
-  int64_t Has = Response.committed_size();
+  int64_t CommittedSize = Response.committed_size();
   if (F.Code == grpc::StatusCode::ALREADY_EXISTS) {
     Complete = true;
     return {};
   }
-  Complete =
-      !F && (Has == int64_t(B.Name.Size) ||
-             (AllSent && Has == int64_t(Offset)) || (Packed && Has == -1));
+  Complete = !F && (CommittedSize == int64_t(B.Name.Size) ||
+                    (AllSent && CommittedSize == int64_t(Offset)) ||
+                    (Packed && CommittedSize == -1));
   return F;
 }
 
 Fault Cas::sendStream(Uploader &U, const Blob &B) {
-  bool Packed = Can.Zstd;
+  bool Packed = Features.Zstd;
   std::string Resource;
   uint64_t From = 0;
   for (uint32_t Try = 0;; ++Try) {
@@ -170,7 +171,7 @@ Fault Cas::sendStream(Uploader &U, const Blob &B) {
     Request.set_resource_name(Resource);
     Server::Call Call(S, U.Stopping, S.S.Cas, "", S.S.Timeout);
     // If the server doesn't know how much it has, start again.
-    if (Call.failed() ||
+    if (Call.fault() ||
         !S.Bytes->QueryWriteStatus(&Call.Context, Request, &Response).ok())
       continue;
     if (Response.complete()) {

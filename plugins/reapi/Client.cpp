@@ -22,9 +22,9 @@ using dtlto::quote;
 
 // How often an upload reports progress. The linker gives up a job without such
 // reports after its time limit.
-static constexpr std::chrono::milliseconds MaxSignStep{5000};
+static constexpr std::chrono::milliseconds MaxProgressInterval{5000};
 // The shortest link that reports that the server has run no job.
-static constexpr std::chrono::seconds NothingIsNews{1};
+static constexpr std::chrono::seconds IdleReportDelay{1};
 // Threads for gRPC, this session, and the linker.
 static constexpr size_t MinThreads = 24;
 // The time limit of an action that only tests whether the server executes any.
@@ -53,7 +53,7 @@ Settings Client::openSettings(const dtlto_host &Host,
   if (!readSettings(Params, ::getenv, environ, pluginFolder(), S, Error))
     throw sdk::Error(DTLTO_ERROR_CALLER, Error);
   // gRPC aborts or hangs if it can't start a thread.
-  if (size_t Left = sdk::threadsLeft(); Left < MinThreads)
+  if (size_t Left = sdk::availableThreads(); Left < MinThreads)
     throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE,
                      "gRPC needs " + std::to_string(MinThreads) +
                          " threads, and the limit of processes (pids.max, "
@@ -74,8 +74,8 @@ void Client::configure(const dtlto_session_params &Params,
 }
 
 Client::Client(const dtlto_host &Host, const dtlto_session_params &Params,
-               Settings Read)
-    : ThreadSession(Host, Read.Jobs), S(std::move(Read)),
+               Settings NewSettings)
+    : ThreadSession(Host, NewSettings.Jobs), S(std::move(NewSettings)),
       OnlyStatus(Params.num_jobs == 0),
       // The linker has the same limit, and cancels jobs after it.
       ResultLimit(Params.job_timeout_s ? Params.job_timeout_s : 3600),
@@ -97,7 +97,7 @@ Client::Client(const dtlto_host &Host, const dtlto_session_params &Params,
 }
 
 void Client::begin() {
-  TheServer.WhenUnavailable = [this](const Fault &F) {
+  TheServer.OnUnavailable = [this](const Fault &F) {
     log(DTLTO_LOG_DEBUG, "server " + (F.By ? *F.By : S.Server).name() + ": " +
                              F.Text + "; retrying");
   };
@@ -117,9 +117,9 @@ void Client::begin() {
 void Client::watch() {
   std::unique_lock<std::mutex> Lock(Mutex);
   while (!Changed.wait_for(Lock, TheServer.pulse(),
-                           [&] { return !TheEnd.empty(); })) {
+                           [&] { return !EndReason.empty(); })) {
     Lock.unlock();
-    if (std::string Why = Record.whyWaiting(); !Why.empty())
+    if (std::string Why = Record.waitingReason(); !Why.empty())
       log(DTLTO_LOG_NOTE, "server " + S.Server.name() + ": " + Why);
     if (std::string Why = TheServer.watch(); !Why.empty())
       giveUp(Why);
@@ -127,15 +127,15 @@ void Client::watch() {
   }
 }
 
-std::string Client::whyNothing() {
+std::string Client::noResultReason() {
   std::lock_guard<std::mutex> Lock(Mutex);
   const Traffic &T = TheServer.Sum;
-  if (!TheEnd.empty() || T.Executed || T.Hits ||
-      std::chrono::steady_clock::now() - Opened < NothingIsNews)
+  if (!EndReason.empty() || T.NumExecuted || T.Hits ||
+      std::chrono::steady_clock::now() - OpenTime < IdleReportDelay)
     return "";
-  std::string Seen =
-      Ready ? Record.whyNothing() : "has not answered GetCapabilities";
-  return Seen.empty() ? "" : "server " + S.Server.name() + " " + Seen;
+  std::string Reason =
+      Ready ? Record.noResultReason() : "has not answered GetCapabilities";
+  return Reason.empty() ? "" : "server " + S.Server.name() + " " + Reason;
 }
 
 void Client::prepare() {
@@ -144,22 +144,22 @@ void Client::prepare() {
   DigestKind Likely =
       S.Digest == "blake3" ? DigestKind::Blake3 : DigestKind::Sha256;
   std::future<BlobName> Name = std::async(
-      sdk::threadsLeft() > sdk::threadsToLeave() ? std::launch::async
-                                                 : std::launch::deferred,
+      sdk::availableThreads() > sdk::reservedThreads() ? std::launch::async
+                                                       : std::launch::deferred,
       [&] { return nameBlob(Likely, Worker.bytes()); });
-  Fault F = TheServer.ask(Stopping, Can);
+  Fault F = TheServer.queryFeatures(Stopping, Features);
   if (F.What == Fault::Refused)
-    return refused(F);
+    return handleRefusal(F);
   if (F.What == Fault::Cancelled)
     return giveUp("");
   if (F)
     return giveUp("server " + (F.By ? *F.By : S.Server).name() + ": " +
                   TheServer.explain(F));
-  if (!Can.Executes && !S.CacheOnly)
+  if (!Features.Executes && !S.CacheOnly)
     return giveUp("server " + S.Server.name() +
                   " reports that it executes nothing; with results=only, "
                   "the link uses its action cache");
-  log(DTLTO_LOG_DEBUG, "server " + S.Server.name() + ": " + Can.Text);
+  log(DTLTO_LOG_DEBUG, "server " + S.Server.name() + ": " + Features.Text);
   for (const Endpoint *E : {&S.Server, &S.Cas, &S.Cache})
     if (!E->Tls && !E->isLocal() &&
         (!S.TokenFile.empty() || !S.Helper.empty() ||
@@ -168,27 +168,29 @@ void Client::prepare() {
                                  " without encryption; use grpcs://");
       break;
     }
-  BlobName WorkerName =
-      Can.Digest == Likely ? Name.get() : nameBlob(Can.Digest, Worker.bytes());
-  auto Made = std::make_unique<ActionMaker>(S, Can.Digest, Worker.bytes(),
-                                            std::move(WorkerName), LlvmVersion);
+  BlobName WorkerName = Features.Digest == Likely
+                            ? Name.get()
+                            : nameBlob(Features.Digest, Worker.bytes());
+  auto NewActions = std::make_unique<ActionMaker>(
+      S, Features.Digest, Worker.bytes(), std::move(WorkerName), LlvmVersion);
   {
     std::lock_guard<std::mutex> Lock(Mutex);
-    Actions = std::move(Made);
+    Actions = std::move(NewActions);
     Contents = std::make_unique<Cas>(
-        TheServer, Can,
-        std::min(MaxSignStep, std::chrono::milliseconds(ResultLimit) / 4));
+        TheServer, Features,
+        std::min(MaxProgressInterval,
+                 std::chrono::milliseconds(ResultLimit) / 4));
     Ready = true;
   }
   Changed.notify_all();
   loadChanged();
 }
 
-void Client::refused(const Fault &F) {
-  std::string Whose = "server " + (F.By ? *F.By : S.Server).name();
+void Client::handleRefusal(const Fault &F) {
+  std::string ServerName = "server " + (F.By ? *F.By : S.Server).name();
   if (!S.Instance.empty())
-    Whose += ", instance " + quote(S.Instance);
-  giveUp(Whose + ": " + F.Text);
+    ServerName += ", instance " + quote(S.Instance);
+  giveUp(ServerName + ": " + F.Text);
 }
 
 void Client::giveUp(const std::string &Why) {
@@ -202,8 +204,8 @@ void Client::giveUp(const std::string &Why) {
     log(DTLTO_LOG_ERROR, Why);
   {
     std::lock_guard<std::mutex> Lock(Mutex);
-    if (TheEnd.empty())
-      TheEnd = Why.empty() ? "the link has ended" : Why;
+    if (EndReason.empty())
+      EndReason = Why.empty() ? "the link has ended" : Why;
     for (Stop *Each : Stops)
       Each->raise();
   }
@@ -217,7 +219,7 @@ void Client::giveUp(const std::string &Why) {
 Client::Registration::Registration(Client &C, Stop &S) : C(C), S(S) {
   std::lock_guard<std::mutex> Lock(C.Mutex);
   C.Stops.insert(&S);
-  if (!C.TheEnd.empty())
+  if (!C.EndReason.empty())
     S.raise();
 }
 
@@ -245,8 +247,8 @@ bool Client::waitUntilReady(const Stop &Until) {
 }
 
 /// The calls' own deadlines may be longer, so a thread raises the stop.
-void Client::within(std::chrono::milliseconds Limit,
-                    const std::function<void(Stop &)> &Fn) {
+void Client::runWithin(std::chrono::milliseconds Limit,
+                       const std::function<void(Stop &)> &Fn) {
   Stop Ending, Done;
   const Registration Registered(*this, Ending);
   std::thread Alarm([&] {
@@ -266,19 +268,19 @@ void Client::within(std::chrono::milliseconds Limit,
   Fn(Ending);
 }
 
-bool Client::findOut(const Stop &Until, Question &Q,
-                     const std::function<void()> &Ask) {
+bool Client::answerOnce(const Stop &Until, Question &Q,
+                        const std::function<void()> &Ask) {
   {
     std::unique_lock<std::mutex> Lock(Mutex);
-    Changed.wait(Lock,
-                 [&] { return Q.State != Question::Asked || Until.raised(); });
+    Changed.wait(
+        Lock, [&] { return Q.State != Question::Pending || Until.raised(); });
     if (Until.raised())
       return false;
     if (!Q.WhyNot.empty())
       throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, Q.WhyNot);
     if (Q.State == Question::Known)
       return true;
-    Q.State = Question::Asked;
+    Q.State = Question::Pending;
   }
   auto Set = [&](auto State) {
     std::lock_guard<std::mutex> Lock(Mutex);
@@ -295,7 +297,7 @@ bool Client::findOut(const Stop &Until, Question &Q,
   }
 }
 
-Client::Question &Client::questionOf(const std::string &Target) {
+Client::Question &Client::targetQuestion(const std::string &Target) {
   std::lock_guard<std::mutex> Lock(Mutex);
   return Targets[Target];
 }
@@ -304,8 +306,8 @@ Client::Question &Client::questionOf(const std::string &Target) {
 // Requests of the linker
 //===----------------------------------------------------------------------===//
 
-dtlto::sdk::Result Client::run(const sdk::Job &Offer) {
-  return JobRun(*this, Offer).run();
+dtlto::sdk::Result Client::run(const sdk::Job &LinkerJob) {
+  return JobRun(*this, LinkerJob).run();
 }
 
 void Client::load(dtlto_load &Load) {
@@ -315,10 +317,10 @@ void Client::load(dtlto_load &Load) {
 std::vector<dtlto::sdk::Worker>
 Client::status(std::chrono::milliseconds Limit) {
   bool Late = false;
-  Abilities Found;
+  ServerFeatures CurrentFeatures;
   Fault F;
-  within(Limit, [&](Stop &Ending) {
-    F = TheServer.ask(Ending, Found);
+  runWithin(Limit, [&](Stop &Ending) {
+    F = TheServer.queryFeatures(Ending, CurrentFeatures);
     Late = Ending.raised();
   });
   sdk::Worker W;
@@ -326,7 +328,7 @@ Client::status(std::chrono::milliseconds Limit) {
   W.State = F ? DTLTO_WORKER_OUT : DTLTO_WORKER_UP;
   if (F) {
     W.Why = Late ? "it has not answered" : TheServer.explain(F);
-  } else if (!Found.Executes && !S.CacheOnly) {
+  } else if (!CurrentFeatures.Executes && !S.CacheOnly) {
     W.State = DTLTO_WORKER_OUT;
     W.Why = "it executes nothing";
   }
@@ -334,18 +336,19 @@ Client::status(std::chrono::milliseconds Limit) {
     return {W};
   W.Compiler =
       (S.sendsWorker() ? "dtlto-codegen, LLVM " + LlvmVersion : S.Worker) +
-      ", " + Found.Text;
-  if (Found.Executes && !S.CacheOnly)
-    within(std::min<std::chrono::milliseconds>(MaxProbe, Limit / 3),
-           [&](Stop &Ending) { probe(Found, Ending, W); });
+      ", " + CurrentFeatures.Text;
+  if (CurrentFeatures.Executes && !S.CacheOnly)
+    runWithin(std::min<std::chrono::milliseconds>(MaxProbe, Limit / 3),
+              [&](Stop &Ending) { probe(CurrentFeatures, Ending, W); });
   return {W};
 }
 
 /// Checks that the server has workers, which its capabilities don't show.
-void Client::probe(const Abilities &Found, Stop &Ending, sdk::Worker &W) {
-  ActionMaker Maker(S, Found.Digest, {}, {}, LlvmVersion);
+void Client::probe(const ServerFeatures &CurrentFeatures, Stop &Ending,
+                   sdk::Worker &W) {
+  ActionMaker Maker(S, CurrentFeatures.Digest, {}, {}, LlvmVersion);
   Action A = Maker.makeProbe();
-  Cas Blobs(TheServer, Found, MaxSignStep);
+  Cas Blobs(TheServer, CurrentFeatures, MaxProgressInterval);
   bool IsQueued = false;
   auto Out = [&](const std::string &Why) {
     W.State = DTLTO_WORKER_OUT;
@@ -356,10 +359,10 @@ void Client::probe(const Abilities &Found, Stop &Ending, sdk::Worker &W) {
   ExecuteOptions O;
   O.Action = A.Name;
   O.SkipCache = true;
-  O.Report = [&](uint32_t, const std::string &, bool Queued) {
+  O.OnState = [&](uint32_t, const std::string &, bool Queued) {
     IsQueued = Queued;
   };
-  Outcome Result = reapi::execute(TheServer, Ending, Found.Digest, O);
+  Outcome Result = reapi::execute(TheServer, Ending, CurrentFeatures.Digest, O);
   const Fault &F = Result.Failed;
   if (F && Ending.raised()) {
     W.Why = IsQueued ? "an action only waited in its queue for " +
@@ -369,20 +372,21 @@ void Client::probe(const Abilities &Found, Stop &Ending, sdk::Worker &W) {
     return;
   }
   // An error about a missing program shows that there is a worker.
-  bool IsOfProgram = F.Code == grpc::StatusCode::NOT_FOUND ||
-                     F.Code == grpc::StatusCode::INTERNAL ||
-                     F.Code == grpc::StatusCode::UNKNOWN;
-  if (F && !(S.sendsWorker() && IsOfProgram))
+  bool IsProgramError = F.Code == grpc::StatusCode::NOT_FOUND ||
+                        F.Code == grpc::StatusCode::INTERNAL ||
+                        F.Code == grpc::StatusCode::UNKNOWN;
+  if (F && !(S.sendsWorker() && IsProgramError))
     return Out("it executes nothing: " + F.Text);
   if (S.sendsWorker())
     return;
-  const std::string &Said = Result.Result.stdout_raw();
+  const std::string &VersionText = Result.Result.stdout_raw();
   if (Result.Result.exit_code() != 0)
     Out("its workers cannot run " + quote(S.Worker));
-  else if (!Said.empty() &&
-           !dtlto_run_is_version(Said.c_str(), LlvmVersion.c_str()))
+  else if (!VersionText.empty() &&
+           !dtlto_run_is_version(VersionText.c_str(), LlvmVersion.c_str()))
     Out(quote(S.Worker) + " says " +
-        quote(sdk::oneLine(Said.substr(0, Said.find('\n')).substr(0, 200))));
+        quote(sdk::oneLine(
+            VersionText.substr(0, VersionText.find('\n')).substr(0, 200))));
 }
 
 static std::string megabytes(uint64_t Bytes) {
@@ -395,7 +399,7 @@ static std::string milliseconds(uint64_t Micro) {
 }
 
 void Client::stop() {
-  if (std::string Why = OnlyStatus ? "" : whyNothing(); !Why.empty())
+  if (std::string Why = OnlyStatus ? "" : noResultReason(); !Why.empty())
     log(DTLTO_LOG_WARNING, Why);
   repairCache();
   Stopping.raise();
@@ -407,33 +411,33 @@ void Client::stop() {
       T->join();
   const Traffic &T = TheServer.Sum;
   if (!OnlyStatus)
-    tellNumbers();
-  if (!T.Hits && !T.Executed)
+    reportNumbers();
+  if (!T.Hits && !T.NumExecuted)
     return;
   log(DTLTO_LOG_DEBUG,
       std::to_string(T.Hits) + " results from the action cache, " +
-          std::to_string(T.Executed) + " executed on " +
+          std::to_string(T.NumExecuted) + " executed on " +
           std::to_string(Record.numWorkers()) + " workers; " +
           std::to_string(T.BlobsUp) + " blobs up (" + megabytes(T.BytesUp) +
-          "), " + std::to_string(T.BlobsThere) + " already stored, " +
+          "), " + std::to_string(T.BlobsPresent) + " already stored, " +
           megabytes(T.BytesDown) + " down; by the server's clock " +
           milliseconds(T.Queued) + " queued, " + milliseconds(T.Ran) +
           " run, " + milliseconds(T.Fetched) + " fetching inputs, " +
           milliseconds(T.Stored) + " storing outputs; " +
-          std::to_string(T.Retried) + " calls retried");
+          std::to_string(T.NumRetried) + " calls retried");
 }
 
-void Client::tellNumbers() {
+void Client::reportNumbers() {
   const Traffic &T = TheServer.Sum;
   number("hits of the action cache", DTLTO_UNIT_COUNT, T.Hits);
   number("misses of the action cache", DTLTO_UNIT_COUNT, T.Misses);
-  number("actions executed", DTLTO_UNIT_COUNT, T.Executed);
+  number("actions executed", DTLTO_UNIT_COUNT, T.NumExecuted);
   number("workers", DTLTO_UNIT_COUNT, Record.numWorkers());
   number("blobs sent", DTLTO_UNIT_COUNT, T.BlobsUp);
-  number("blobs that were there", DTLTO_UNIT_COUNT, T.BlobsThere);
+  number("blobs that were there", DTLTO_UNIT_COUNT, T.BlobsPresent);
   number("bytes sent", DTLTO_UNIT_BYTES, T.BytesUp);
   number("bytes received", DTLTO_UNIT_BYTES, T.BytesDown);
-  number("calls tried again", DTLTO_UNIT_COUNT, T.Retried);
+  number("calls tried again", DTLTO_UNIT_COUNT, T.NumRetried);
   number(QueuedName, DTLTO_UNIT_MICROSECONDS, T.Queued);
   number(FetchedName, DTLTO_UNIT_MICROSECONDS, T.Fetched);
   number(RanName, DTLTO_UNIT_MICROSECONDS, T.Ran);

@@ -43,7 +43,7 @@ public:
                         dtlto_session_config &Config);
 
   void begin() override;
-  sdk::Result run(const sdk::Job &Offer) override;
+  sdk::Result run(const sdk::Job &LinkerJob) override;
   void refuted(uint64_t Job, const std::string &Worker,
                int32_t Status) override;
   void load(dtlto_load &Load) override;
@@ -81,61 +81,63 @@ private:
   /// be registered, is raised.
   bool waitUntilReady(const Stop &Until);
   /// Calls \p Fn with a stop that is raised after \p Limit or by giveUp().
-  void within(std::chrono::milliseconds Limit,
-              const std::function<void(Stop &)> &Fn);
+  void runWithin(std::chrono::milliseconds Limit,
+                 const std::function<void(Stop &)> &Fn);
   /// The same, once the session is ready. Throws sdk::Error for the fault that
   /// \p Fn returns.
-  void inStore(std::chrono::milliseconds Limit,
-               const std::function<Fault(Stop &)> &Fn);
+  void runInStore(std::chrono::milliseconds Limit,
+                  const std::function<Fault(Stop &)> &Fn);
   /// Watches the server until the session ends.
   void watch();
   /// Describes why the link has got nothing from the server. Returns nothing if
   /// it has, or if the user already knows.
-  std::string whyNothing();
+  std::string noResultReason();
   /// Makes waiting threads check their stops.
   void wake();
   /// Makes the server execute something, for its status.
-  void probe(const Abilities &Found, Stop &Ending, sdk::Worker &W);
+  void probe(const ServerFeatures &CurrentFeatures, Stop &Ending,
+             sdk::Worker &W);
   /// Replaces the results in the action cache that the linker has refuted.
   void repairCache();
   Fault repair(const BlobName &Action, Stop &Ending);
   /// Ends all jobs, because the server can't be used. Reports \p Why once.
   void giveUp(const std::string &Why);
   /// The same for a server that rejects this user or these settings.
-  void refused(const Fault &F);
+  void handleRefusal(const Fault &F);
 
   /// A question that the first job asks the server while others wait.
   struct Question {
-    enum { Unknown, Asked, Known } State = Unknown;
+    enum { Unknown, Pending, Known } State = Unknown;
     std::string WhyNot; // not empty: all jobs that ask fail with it
   };
   /// Calls \p Ask unless the answer to \p Q is known. Jobs that wait for it
   /// stop when \p Until, which must be registered, is raised; returns false
   /// then. \p Ask throws if there is no answer. Throws sdk::Error.
-  bool findOut(const Stop &Until, Question &Q,
-               const std::function<void()> &Ask);
+  bool answerOnce(const Stop &Until, Question &Q,
+                  const std::function<void()> &Ask);
   /// Returns the question of whether the worker compiles for \p Target.
-  Question &questionOf(const std::string &Target);
+  Question &targetQuestion(const std::string &Target);
   /// Adds numbers to the report.
-  void tellNumbers();
+  void reportNumbers();
 
   const Library TheLibrary;
   const Settings S;
   const bool OnlyStatus;
   const std::chrono::seconds ResultLimit;
   const std::string LlvmVersion;
-  const std::chrono::steady_clock::time_point Opened =
+  const std::chrono::steady_clock::time_point OpenTime =
       std::chrono::steady_clock::now();
   sdk::ResultMemory Results;
   WorkerFile Worker;
   Server TheServer;
   Window InFlight;
   ServerRecord Record;
-  Stop Stopping;                      // raised: the session ends
-  std::atomic<bool> ToldWrong{false}; // reported a bad result of the cache
+  Stop Stopping; // raised: the session ends
+  std::atomic<bool> HasReportedBadResult{
+      false}; // reported a bad result of the cache
 
   // Set before Ready.
-  Abilities Can;
+  ServerFeatures Features;
   std::unique_ptr<Cas> Contents;
   std::unique_ptr<ActionMaker> Actions;
 
@@ -143,7 +145,7 @@ private:
   std::condition_variable Changed;
   bool Ready = false;
   bool HasGivenUp = false; // giveUp() was called
-  std::string TheEnd;      // why the server can't be used, or empty
+  std::string EndReason;   // why the server can't be used, or empty
   Question Compiler;       // are the workers' compilers of our version?
   std::map<std::string, Question> Targets; // other processors than x86
   std::set<Stop *> Stops;                  // registered

@@ -25,7 +25,7 @@ static constexpr std::chrono::milliseconds MaxRepair{4000};
 
 void Client::refuted(uint64_t Job, const std::string &Worker, int32_t Status) {
   // Failures are not taken from the action cache.
-  Record.refute(Job, Status == DTLTO_OK && S.Use == Results::Write);
+  Record.refute(Job, Status == DTLTO_OK && S.CacheUse == Results::Write);
   log(DTLTO_LOG_WARNING, "a result of " +
                              (Worker.empty() ? "the server" : quote(Worker)) +
                              " was wrong");
@@ -34,33 +34,33 @@ void Client::refuted(uint64_t Job, const std::string &Worker, int32_t Status) {
 /// The API can't remove a result. Stores a failure in its place: clients ignore
 /// failures, and the next execution of the action replaces it.
 Fault Client::repair(const BlobName &Action, Stop &Ending) {
-  if (Can.TakesResults) {
+  if (Features.TakesResults) {
     re::ActionResult R;
     R.set_exit_code(1);
     R.set_stderr_raw("dtlto: the result was wrong\n");
-    if (!putResult(TheServer, Ending, Can.Digest, Action, R))
+    if (!putResult(TheServer, Ending, Features.Digest, Action, R))
       return {};
   }
   // Execute the action again. Its blobs may still be there.
   ExecuteOptions O;
   O.Action = Action;
   O.SkipCache = true;
-  O.Report = [](uint32_t, const std::string &, bool) {};
-  return reapi::execute(TheServer, Ending, Can.Digest, O).Failed;
+  O.OnState = [](uint32_t, const std::string &, bool) {};
+  return reapi::execute(TheServer, Ending, Features.Digest, O).Failed;
 }
 
 void Client::repairCache() {
   bool HasEnded;
   {
     std::lock_guard<std::mutex> Lock(Mutex);
-    HasEnded = !TheEnd.empty();
+    HasEnded = !EndReason.empty();
   }
-  const std::map<std::string, BlobName> All = Record.takeToRepair();
+  const std::map<std::string, BlobName> All = Record.takeRepairs();
   if (HasEnded || All.empty())
     return;
   size_t NumGood = 0;
   Fault Last;
-  within(MaxRepair, [&](Stop &Ending) {
+  runWithin(MaxRepair, [&](Stop &Ending) {
     for (const auto &[Hash, Name] : All)
       if (Ending.raised())
         break;
@@ -85,24 +85,24 @@ void Client::repairCache() {
 // The store; any thread
 //===----------------------------------------------------------------------===//
 
-void Client::inStore(std::chrono::milliseconds Limit,
-                     const std::function<Fault(Stop &)> &Fn) {
-  Fault Found;
+void Client::runInStore(std::chrono::milliseconds Limit,
+                        const std::function<Fault(Stop &)> &Fn) {
+  Fault StoreFault;
   bool IsOver = false;
-  within(Limit, [&](Stop &Ending) {
+  runWithin(Limit, [&](Stop &Ending) {
     IsOver = !waitUntilReady(Ending);
     if (IsOver)
       return;
-    Found = Fn(Ending);
-    IsOver = Found && Ending.raised();
+    StoreFault = Fn(Ending);
+    IsOver = StoreFault && Ending.raised();
   });
   std::lock_guard<std::mutex> Lock(Mutex);
-  if (IsOver && !TheEnd.empty()) // already reported
-    throw sdk::Error(DTLTO_CANCELLED, TheEnd);
-  if (IsOver || Found)
+  if (IsOver && !EndReason.empty()) // already reported
+    throw sdk::Error(DTLTO_CANCELLED, EndReason);
+  if (IsOver || StoreFault)
     throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE,
                      "action cache " + S.Cache.name() + ": " +
-                         (IsOver ? "no answer in time" : Found.Text));
+                         (IsOver ? "no answer in time" : StoreFault.Text));
 }
 
 static std::string_view keyAt(const uint8_t *Key) {
@@ -111,13 +111,14 @@ static std::string_view keyAt(const uint8_t *Key) {
 
 dtlto::sdk::Buffer Client::storeGet(const uint8_t *Key, uint64_t MaxBytes,
                                     std::chrono::milliseconds Limit) {
-  if (S.Use == Results::Off)
+  if (S.CacheUse == Results::Off)
     throw sdk::Error(DTLTO_ERROR_CALLER, "results=off");
   std::string Bytes;
-  inStore(Limit, [&](Stop &Ending) -> Fault {
+  runInStore(Limit, [&](Stop &Ending) -> Fault {
     Action A = Actions->makeSlot(keyAt(Key));
     std::unique_ptr<re::ActionResult> R;
-    Fault F = findResult(TheServer, Ending, Can.Digest, A.Name, A.Output, R);
+    Fault F =
+        findResult(TheServer, Ending, Features.Digest, A.Name, A.Output, R);
     if (F || !R || R->output_files_size() != 1)
       return F;
     re::OutputFile &File = *R->mutable_output_files(0);
@@ -145,20 +146,20 @@ dtlto::sdk::Buffer Client::storeGet(const uint8_t *Key, uint64_t MaxBytes,
 
 void Client::storePut(const uint8_t *Key, std::string_view Bytes,
                       std::chrono::milliseconds Limit) {
-  if (S.Use != Results::Write)
-    throw sdk::Error(DTLTO_ERROR_CALLER, S.Use == Results::Off
+  if (S.CacheUse != Results::Write)
+    throw sdk::Error(DTLTO_ERROR_CALLER, S.CacheUse == Results::Off
                                              ? "results=off"
                                              : "results=read or only");
-  inStore(Limit, [&](Stop &Ending) {
+  runInStore(Limit, [&](Stop &Ending) {
     Action A = Actions->makeSlot(keyAt(Key));
     re::ActionResult R;
     re::OutputFile *File = R.add_output_files();
     File->set_path(A.Output);
-    BlobName Name = nameBlob(Can.Digest, Bytes);
+    BlobName Name = nameBlob(Features.Digest, Bytes);
     setDigest(*File->mutable_digest(), Name);
     if (!Bytes.empty())
       A.Blobs.push_back({std::move(Name), Bytes});
     Fault F = Contents->upload(Ending, A.Blobs);
-    return F ? F : putResult(TheServer, Ending, Can.Digest, A.Name, R);
+    return F ? F : putResult(TheServer, Ending, Features.Digest, A.Name, R);
   });
 }

@@ -39,7 +39,7 @@ static constexpr size_t MaxToken = size_t(64) << 10;
 static constexpr unsigned MaxRefused = 2;
 // Limits for a helper's standard output, and for its standard error in a
 // message.
-static constexpr size_t MaxAnswer = size_t(1) << 20, MaxComplaint = 500;
+static constexpr size_t MaxAnswer = size_t(1) << 20, MaxErrorOutput = 500;
 // How often to check whether a helper must be stopped.
 static constexpr int SliceMs = 20;
 
@@ -64,17 +64,17 @@ std::string TokenFile::header() const {
   return Header;
 }
 
-void TokenFile::taken(const std::string &Used) {
+void TokenFile::onAccepted(const std::string &Used) {
   std::lock_guard<std::mutex> Lock(Mutex);
   if (Used == Header)
-    RefusedInRow = 0;
+    RefusalStreak = 0;
 }
 
 bool TokenFile::renew(const std::string &Used) {
   std::lock_guard<std::mutex> Lock(Mutex);
   if (Used != Header) // another call has renewed it
-    return RefusedInRow <= MaxRefused;
-  if (++RefusedInRow > MaxRefused)
+    return RefusalStreak <= MaxRefused;
+  if (++RefusalStreak > MaxRefused)
     return false;
   try {
     std::string New = read(Name);
@@ -184,24 +184,24 @@ struct Helper {
   void listen();
 
   // Longer output is dropped, except for one byte.
-  std::string Answer, Complaint;
+  std::string Answer, ErrorOutput;
   std::unique_ptr<dtlto::Guard> Guard; // null: no shell could be started
   dtlto::Output Out, Err;
-  dtlto::Process P;
+  dtlto::Process Child;
 };
 } // namespace
 
 int Helper::start(const std::string &Program, const std::string &Input) {
-  dtlto::Descriptor In, Ours, TheirOut, TheirErr;
-  int Why = dtlto::openPipe(In, Ours);
+  dtlto::Descriptor In, InWriter, OutWriter, ErrWriter;
+  int Why = dtlto::openPipe(In, InWriter);
   // Holding the pipe's other end prevents SIGPIPE.
-  if (!Why &&
-      ::write(Ours.get(), Input.data(), Input.size()) != ssize_t(Input.size()))
+  if (!Why && ::write(InWriter.get(), Input.data(), Input.size()) !=
+                  ssize_t(Input.size()))
     Why = errno ? errno : ENOSPC;
   if (!Why)
-    Why = Out.open(TheirOut);
+    Why = Out.open(OutWriter);
   if (!Why)
-    Why = Err.open(TheirErr);
+    Why = Err.open(ErrWriter);
   if (Why)
     return Why;
   int NoGuard = 0;
@@ -209,17 +209,17 @@ int Helper::start(const std::string &Program, const std::string &Input) {
   dtlto::Process::Setup S;
   S.Args = {Program, "get"};
   S.In = In.get();
-  S.Out = TheirOut.get();
-  S.Err = TheirErr.get();
-  S.Group = dtlto::Process::Setup::Own;
-  return P.start(S, Guard.get());
+  S.Out = OutWriter.get();
+  S.Err = ErrWriter.get();
+  S.Group = dtlto::Process::Setup::NewGroup;
+  return Child.start(S, Guard.get());
 }
 
 void Helper::listen() {
   pollfd Polled[2] = {{Out.fd(), POLLIN, 0}, {Err.fd(), POLLIN, 0}};
   ::poll(Polled, 2, SliceMs);
   Out.read(Answer, MaxAnswer + 1);
-  Err.read(Complaint, MaxComplaint + 1);
+  Err.read(ErrorOutput, MaxErrorOutput + 1);
 }
 
 /// Runs \p Program for \p Uri. Blocks for at most \p Limit, or until \p
@@ -239,7 +239,7 @@ static Fault runHelper(Stop &Stopping, const std::string &Program,
   Helper H;
   if (int Why = H.start(Program, Request + "\"}\n"))
     return Refused(std::string("cannot be started: ") + std::strerror(Why));
-  for (H.listen(); !H.P.hasEnded(); H.listen()) {
+  for (H.listen(); !H.Child.hasEnded(); H.listen()) {
     if (Stopping.raised())
       return Fault::cancelled();
     if (SteadyClock::now() >= End)
@@ -249,10 +249,11 @@ static Fault runHelper(Stop &Stopping, const std::string &Program,
   // All output of the helper has arrived. Processes that it left running may
   // write more.
   H.listen();
-  std::string Said = H.Complaint.substr(0, H.Complaint.find('\n'));
-  Said = sdk::printable(Said.substr(0, MaxComplaint), ' ');
-  if (std::string How = H.P.how(); !How.empty())
-    return Refused(How + " for " + Uri + (Said.empty() ? "" : ": " + Said));
+  std::string ErrorText = H.ErrorOutput.substr(0, H.ErrorOutput.find('\n'));
+  ErrorText = sdk::printable(ErrorText.substr(0, MaxErrorOutput), ' ');
+  if (std::string How = H.Child.describeExit(); !How.empty())
+    return Refused(How + " for " + Uri +
+                   (ErrorText.empty() ? "" : ": " + ErrorText));
   if (H.Answer.size() > MaxAnswer)
     return Refused("wrote more than " + std::to_string(MaxAnswer) + " bytes");
   std::string Error;
@@ -274,14 +275,14 @@ Fault CredentialHelper::run(Stop &Stopping, const Endpoint &To,
   Fault F = runHelper(Stopping, Program, uriOf(To), Limit, New);
   Lock.lock();
   IsRunning = false;
-  Known &K = All[To.Target];
+  HelperEntry &K = All[To.Target];
   if (F && F.What != Fault::Cancelled) {
-    K.Failed = F;
+    K.LastFault = F;
     ++K.NumFailed;
   }
   if (!F) {
     Credentials::Time Now = Clock::now();
-    K.Until =
+    K.ValidUntil =
         New.Expires ? std::max(*New.Expires, Now + MinAge) : Now + DefaultAge;
     K.Now = std::move(New);
     K.Stamp = ++LastStamp;
@@ -295,16 +296,16 @@ Fault CredentialHelper::get(
     std::vector<std::pair<std::string, std::string>> &Headers, uint64_t &Stamp,
     bool MayWait) {
   std::unique_lock<std::mutex> Lock(Mutex);
-  Known &K = All[To.Target];
+  HelperEntry &K = All[To.Target];
   const uint64_t NumFailed = K.NumFailed;
   while (true) {
-    if (K.Stamp && Clock::now() < K.Until) {
+    if (K.Stamp && Clock::now() < K.ValidUntil) {
       Headers.insert(Headers.end(), K.Now.Headers.begin(), K.Now.Headers.end());
       Stamp = K.Stamp;
       return {};
     }
     if (K.NumFailed != NumFailed)
-      return K.Failed;
+      return K.LastFault;
     if (!MayWait || Stopping.raised())
       return Fault::cancelled();
     // Raising Stopping does not notify Changed.
@@ -315,11 +316,11 @@ Fault CredentialHelper::get(
   }
 }
 
-void CredentialHelper::taken(const Endpoint &To, uint64_t Stamp) {
+void CredentialHelper::onAccepted(const Endpoint &To, uint64_t Stamp) {
   std::lock_guard<std::mutex> Lock(Mutex);
-  Known &K = All[To.Target];
+  HelperEntry &K = All[To.Target];
   if (K.Stamp == Stamp)
-    K.RefusedInRow = 0;
+    K.RefusalStreak = 0;
 }
 
 bool CredentialHelper::renew(Stop &Stopping, const Endpoint &To, uint64_t Stamp,
@@ -330,11 +331,11 @@ bool CredentialHelper::renew(Stop &Stopping, const Endpoint &To, uint64_t Stamp,
       return false;
     Changed.wait_for(Lock, 50ms);
   }
-  Known &K = All[To.Target];
+  HelperEntry &K = All[To.Target];
   // Another call has renewed them.
   if (K.Stamp != Stamp)
-    return K.RefusedInRow < 2;
-  if (++K.RefusedInRow > 1)
+    return K.RefusalStreak < 2;
+  if (++K.RefusalStreak > 1)
     return false;
   auto Old = K.Now.Headers;
   if (Fault F = run(Stopping, To, Lock)) {

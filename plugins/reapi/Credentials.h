@@ -44,7 +44,7 @@ public:
   /// The value of the header `authorization`, or empty.
   std::string header() const;
   /// Records that the server has accepted a call with \p Used.
-  void taken(const std::string &Used);
+  void onAccepted(const std::string &Used);
   /// Reads the file again, since the server refuses \p Used. Returns whether
   /// header() differs now, unless that has not helped twice in a row.
   bool renew(const std::string &Used);
@@ -55,7 +55,7 @@ private:
   const std::string Name;
   mutable std::mutex Mutex; // guards what follows
   std::string Header;
-  unsigned RefusedInRow = 0;
+  unsigned RefusalStreak = 0;
 };
 
 struct Credentials {
@@ -85,19 +85,19 @@ public:
             std::vector<std::pair<std::string, std::string>> &Headers,
             uint64_t &Stamp, bool MayWait = true);
   /// Records that the server has accepted a call with the headers of \p Stamp.
-  void taken(const Endpoint &To, uint64_t Stamp);
+  void onAccepted(const Endpoint &To, uint64_t Stamp);
   /// Runs the helper again, since the server refuses the headers of \p Stamp
   /// with \p Why. Returns whether get() has others now, unless that has not
   /// helped before. If the helper fails, sets \p Why to its failure.
   bool renew(Stop &Stopping, const Endpoint &To, uint64_t Stamp, Fault &Why);
 
 private:
-  struct Known {
+  struct HelperEntry {
     Credentials Now;
-    Credentials::Time Until{}; // when the helper runs again
-    uint64_t Stamp = 0;        // 0: none yet
-    unsigned RefusedInRow = 0;
-    Fault Failed; // of the last run that failed
+    Credentials::Time ValidUntil{}; // when the helper runs again
+    uint64_t Stamp = 0;             // 0: none yet
+    unsigned RefusalStreak = 0;
+    Fault LastFault; // of the last run that failed
     uint64_t NumFailed = 0;
   };
   /// Runs the helper. Releases \p Lock meanwhile.
@@ -108,7 +108,7 @@ private:
   const std::chrono::milliseconds Limit;
   std::mutex Mutex; // guards what follows
   std::condition_variable Changed;
-  std::map<std::string, Known> All; // by the endpoint's target
+  std::map<std::string, HelperEntry> All; // by the endpoint's target
   bool IsRunning = false;
   uint64_t LastStamp = 0;
 };

@@ -16,7 +16,7 @@ namespace sdk = dtlto::sdk;
 static constexpr unsigned MaxRestarts = 2;
 // How often an action may change between waiting and running, and get its full
 // time limit again.
-static constexpr unsigned MaxTurns = 20;
+static constexpr unsigned MaxStateChanges = 20;
 
 Fault dtlto::reapi::findResult(Server &S, Stop &Stopping, DigestKind Kind,
                                const BlobName &Name, const std::string &Output,
@@ -25,15 +25,15 @@ Fault dtlto::reapi::findResult(Server &S, Stop &Stopping, DigestKind Kind,
   setDigest(*Request.mutable_action_digest(), Name);
   Request.set_inline_stderr(true);
   Request.add_inline_output_files(Output);
-  auto Found = std::make_unique<re::ActionResult>();
+  auto CachedResult = std::make_unique<re::ActionResult>();
   Fault F = S.call(Stopping, S.S.Cache, Name.Hash, [&](grpc::ClientContext &C) {
-    Found->Clear();
-    return S.Cache->GetActionResult(&C, Request, Found.get());
+    CachedResult->Clear();
+    return S.Cache->GetActionResult(&C, Request, CachedResult.get());
   });
   if (F.Code == grpc::StatusCode::NOT_FOUND)
     return {};
   if (!F)
-    Result = std::move(Found);
+    Result = std::move(CachedResult);
   return F;
 }
 
@@ -66,7 +66,7 @@ class Run {
 public:
   Run(Server &S, Stop &Stopping, DigestKind Kind, const ExecuteOptions &O)
       : S(S), Stopping(Stopping), Kind(Kind), O(O) {}
-  Outcome all();
+  Outcome runToEnd();
 
 private:
   /// Cancels the operation at the server.
@@ -75,11 +75,11 @@ private:
   /// Reads one stream until it or the operation ends.
   Fault listen();
   /// Applies \p Op. Returns whether the operation has ended.
-  bool take(const google::longrunning::Operation &Op);
-  std::chrono::seconds left() const {
+  bool applyOperation(const google::longrunning::Operation &Op);
+  std::chrono::seconds timeLeft() const {
     return std::max(std::chrono::seconds(1),
                     std::chrono::duration_cast<std::chrono::seconds>(
-                        Ends - std::chrono::steady_clock::now()));
+                        Deadline - std::chrono::steady_clock::now()));
   }
 
   Server &S;
@@ -88,21 +88,21 @@ private:
   const ExecuteOptions &O;
   /// The deadline of the last reported state. A job may stay in the server's
   /// queue as long as the server reports that it is queued.
-  std::chrono::steady_clock::time_point Ends =
+  std::chrono::steady_clock::time_point Deadline =
       std::chrono::steady_clock::now() + O.Limit;
   std::string Operation; // its name, once it is known
   uint32_t State = UINT32_MAX;
-  unsigned NumTurns = 0; // changes of State
+  unsigned NumStateChanges = 0; // changes of State
   std::string Worker;
-  bool Heard = false; // anything in the last call
+  bool HasMessages = false; // anything in the last call
   Outcome Out;
 };
 } // namespace
 
-bool Run::take(const google::longrunning::Operation &Op) {
-  bool IsNews = !std::exchange(Heard, true);
-  if (IsNews && Operation.empty())
-    O.Begun();
+bool Run::applyOperation(const google::longrunning::Operation &Op) {
+  bool IsFirstMessage = !std::exchange(HasMessages, true);
+  if (IsFirstMessage && Operation.empty())
+    O.OnAccepted();
   if (!Op.name().empty())
     Operation = Op.name();
   re::ExecuteOperationMetadata M;
@@ -113,21 +113,22 @@ bool Run::take(const google::longrunning::Operation &Op) {
                        : DTLTO_STATE_QUEUED;
     std::string By =
         sdk::oneLine(M.partial_execution_metadata().worker().substr(0, 200));
-    if (New != State && ++NumTurns <= MaxTurns)
-      Ends = std::chrono::steady_clock::now() + O.Limit;
+    if (New != State && ++NumStateChanges <= MaxStateChanges)
+      Deadline = std::chrono::steady_clock::now() + O.Limit;
     bool IsQueued = M.stage() == re::ExecutionStage::QUEUED;
     // Each call reports the queue again, as a sign of life.
-    if (New != State || By != Worker || (IsNews && New == DTLTO_STATE_QUEUED)) {
+    if (New != State || By != Worker ||
+        (IsFirstMessage && New == DTLTO_STATE_QUEUED)) {
       State = New;
       Worker = By;
-      O.Report(State, Worker, IsQueued);
+      O.OnState(State, Worker, IsQueued);
     }
   }
   if (!Op.done())
     return false;
   if (Op.has_error()) {
     Out.Failed = faultOf(Op.error());
-    Out.Failed.FromServer = true;
+    Out.Failed.IsFromServer = true;
     return true;
   }
   re::ExecuteResponse Response;
@@ -137,7 +138,7 @@ bool Run::take(const google::longrunning::Operation &Op) {
     return true;
   }
   Out.Failed = faultOf(Response.status());
-  Out.Failed.FromServer = bool(Out.Failed);
+  Out.Failed.IsFromServer = bool(Out.Failed);
   Out.WasCached = Response.cached_result();
   Out.Result = std::move(*Response.mutable_result());
   return true;
@@ -147,10 +148,10 @@ Fault Run::listen() {
   if (Operation.empty())
     if (std::string Why = O.WhyNot(); !Why.empty())
       return {Fault::Failed, std::move(Why), grpc::StatusCode::ABORTED};
-  const Server::Executor &On = S.executor();
-  Server::Call Call(S, Stopping, *On.By, O.Action.Hash, left());
-  if (Call.failed())
-    return Call.failed();
+  const Server::Executor &Exec = S.executor();
+  Server::Call Call(S, Stopping, *Exec.By, O.Action.Hash, timeLeft());
+  if (Call.fault())
+    return Call.fault();
   std::unique_ptr<grpc::ClientReader<google::longrunning::Operation>> Reader;
   if (Operation.empty()) {
     auto Request = S.request<re::ExecuteRequest>(Kind);
@@ -160,17 +161,17 @@ Fault Run::listen() {
     Request.set_inline_stderr(true);
     if (!O.Output.empty())
       Request.add_inline_output_files(O.Output);
-    Reader = On.Stub->Execute(&Call.Context, Request);
+    Reader = Exec.Stub->Execute(&Call.Context, Request);
   } else {
     re::WaitExecutionRequest Request;
     Request.set_name(Operation);
-    Reader = On.Stub->WaitExecution(&Call.Context, Request);
+    Reader = Exec.Stub->WaitExecution(&Call.Context, Request);
   }
   google::longrunning::Operation Op;
-  Heard = false;
+  HasMessages = false;
   while (Reader->Read(&Op)) {
-    Call.heard();
-    if (take(Op)) {
+    Call.onActivity();
+    if (applyOperation(Op)) {
       Call.Context.TryCancel(); // nothing of interest follows
       Reader->Finish();
       return {};
@@ -182,18 +183,18 @@ Fault Run::listen() {
                    "the server ended the stream before the action");
 }
 
-Outcome Run::all() {
+Outcome Run::runToEnd() {
   unsigned NumRestarts = 0;
   for (uint32_t Try = 0;; ++Try) {
-    bool Waited = !Operation.empty();
+    bool HadOperation = !Operation.empty();
     Fault F = listen();
     if (!F)
       return std::move(Out);
-    if (Heard)
+    if (HasMessages)
       Try = 0;
     // The server has lost the operation, or can't wait for one: restart.
-    if (Waited && (F.Code == grpc::StatusCode::NOT_FOUND ||
-                   F.Code == grpc::StatusCode::UNIMPLEMENTED)) {
+    if (HadOperation && (F.Code == grpc::StatusCode::NOT_FOUND ||
+                         F.Code == grpc::StatusCode::UNIMPLEMENTED)) {
       if (F.Code == grpc::StatusCode::UNIMPLEMENTED)
         cancel();
       Operation.clear();
@@ -206,18 +207,19 @@ Outcome Run::all() {
                  " times, and then: " + F.Text;
       }
     }
-    bool Late = std::chrono::steady_clock::now() >= Ends;
+    bool Late = std::chrono::steady_clock::now() >= Deadline;
     // The stream's deadline counts from its start, and the server has reported
     // a new state since.
-    bool GoesOn = Heard && !Operation.empty() &&
-                  (!Late || State == DTLTO_STATE_QUEUED) &&
-                  F.Code == grpc::StatusCode::DEADLINE_EXCEEDED;
-    if (GoesOn && State == DTLTO_STATE_QUEUED)
-      Ends = std::chrono::steady_clock::now() + O.Limit;
-    bool IsRefusal = F.FromServer && !Waited && Operation.empty() && !F.Renewed;
+    bool MayContinue = HasMessages && !Operation.empty() &&
+                       (!Late || State == DTLTO_STATE_QUEUED) &&
+                       F.Code == grpc::StatusCode::DEADLINE_EXCEEDED;
+    if (MayContinue && State == DTLTO_STATE_QUEUED)
+      Deadline = std::chrono::steady_clock::now() + O.Limit;
+    bool IsRefusal =
+        F.IsFromServer && !HadOperation && Operation.empty() && !F.WasRenewed;
     bool MayRetry = F.What != Fault::Busy && F.What != Fault::Failed &&
                     !IsRefusal && !Late && S.mayRetry(F, Try);
-    if ((!GoesOn && !MayRetry) || !S.pause(Stopping, F, Try)) {
+    if ((!MayContinue && !MayRetry) || !S.pause(Stopping, F, Try)) {
       cancel();
       Out.Failed = std::move(F);
       return std::move(Out);
@@ -236,7 +238,7 @@ void Run::cancel() {
   google::longrunning::CancelOperationRequest Request;
   google::protobuf::Empty Nothing;
   Request.set_name(Operation);
-  if (Call.failed())
+  if (Call.fault())
     return;
   Call.Context.set_deadline(std::chrono::system_clock::now() +
                             std::chrono::milliseconds(500));
@@ -245,5 +247,5 @@ void Run::cancel() {
 
 Outcome dtlto::reapi::execute(Server &S, Stop &Stopping, DigestKind Kind,
                               const ExecuteOptions &O) {
-  return Run(S, Stopping, Kind, O).all();
+  return Run(S, Stopping, Kind, O).runToEnd();
 }

@@ -42,11 +42,11 @@ struct ExecuteOptions {
   std::chrono::seconds Limit{3600}; // for silence, and for the execution
   /// Called with each DTLTO_STATE_..., the worker's name if known, and whether
   /// the server reports that the action is in its queue.
-  std::function<void(uint32_t, const std::string &, bool IsQueued)> Report;
+  std::function<void(uint32_t, const std::string &, bool IsQueued)> OnState;
   /// Called before the action restarts. Returns why it may not, or nothing.
   std::function<std::string()> WhyNot = [] { return std::string(); };
   /// Called when the server has accepted the action.
-  std::function<void()> Begun = [] {};
+  std::function<void()> OnAccepted = [] {};
 };
 
 /// Executes an action whose blobs are uploaded. Returns refusals at once: the

@@ -15,7 +15,7 @@
 using namespace dtlto::reapi;
 
 // The longest pause that a server may ask for.
-static constexpr std::chrono::milliseconds MaxAfter{60000};
+static constexpr std::chrono::milliseconds MaxRetryAfter{60000};
 static constexpr size_t MaxText = 500;
 
 // Indexed by the status code.
@@ -69,10 +69,10 @@ static void readDetails(const google::rpc::Status &S, Fault &F) {
       if (!Any.UnpackTo(&Info) || !Info.has_retry_delay())
         continue;
       int64_t Seconds = std::clamp<int64_t>(Info.retry_delay().seconds(), 0,
-                                            MaxAfter.count());
+                                            MaxRetryAfter.count());
       int Nanos = std::max(0, Info.retry_delay().nanos());
-      F.After = std::min<std::chrono::milliseconds>(
-          MaxAfter,
+      F.RetryAfter = std::min<std::chrono::milliseconds>(
+          MaxRetryAfter,
           std::chrono::milliseconds(Seconds * 1000 + Nanos / 1000000));
     } else if (Any.Is<google::rpc::PreconditionFailure>()) {
       google::rpc::PreconditionFailure Failure;

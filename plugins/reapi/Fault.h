@@ -41,12 +41,12 @@ struct Fault {
   /// The endpoint of the settings that reported it; null: the one called.
   const Endpoint *By = nullptr;
   /// The pause that the server requests; 0: none.
-  std::chrono::milliseconds After{0};
+  std::chrono::milliseconds RetryAfter{0};
   /// The credentials were renewed: retry at once, regardless of earlier tries.
-  bool Renewed = false;
+  bool WasRenewed = false;
   /// Whether the server reported it. Otherwise gRPC did: no connection, or a
   /// deadline.
-  bool FromServer = false;
+  bool IsFromServer = false;
   std::vector<BlobName> Blobs; // missing ones that the server named
 
   Fault() = default;

@@ -20,7 +20,7 @@ static constexpr unsigned MaxExecutions = 3;
 // How often a full server is asked, with increasing pauses.
 static constexpr unsigned MaxBusy = 12;
 // Refusals in a row before the user is told that jobs wait.
-static constexpr unsigned RefusalsAreNews = 4;
+static constexpr unsigned RefusalsToReport = 4;
 // Refusals in a row before a server that has executed nothing is given up.
 static constexpr unsigned MaxRefused = 3;
 
@@ -28,40 +28,40 @@ static std::string firstLine(const std::string &Text) {
   return Text.substr(0, Text.find('\n'));
 }
 
-JobRun::JobRun(Client &C, const sdk::Job &Offer)
-    : C(C), Offer(Offer), Registered(C, Cancelled) {
-  Offer.onCancel([this, &C] {
+JobRun::JobRun(Client &Session, const sdk::Job &LinkerJob)
+    : Session(Session), LinkerJob(LinkerJob), Registered(Session, Cancelled) {
+  LinkerJob.onCancel([this, &Session] {
     Cancelled.raise();
-    C.wake();
+    Session.wake();
   });
 }
 
 dtlto::sdk::Result JobRun::run() {
-  if (!C.waitUntilReady(Cancelled))
-    stopped();
-  std::string Triple = Offer.raw().triple;
+  if (!Session.waitUntilReady(Cancelled))
+    throwStopped();
+  std::string Triple = LinkerJob.raw().triple;
   std::string Target = Triple.substr(0, Triple.find('-'));
   bool IsX86 = Target == "x86_64" || (Target.size() == 4 && Target[0] == 'i' &&
                                       Target.compare(2, 2, "86") == 0);
-  return IsX86 || !C.S.sendsWorker() ? runReady() : runForeign(Target);
+  return IsX86 || !Session.S.sendsWorker() ? runReady() : runForeign(Target);
 }
 
-void JobRun::findOut(Client::Question &Q, const std::function<void()> &Ask) {
-  if (!C.findOut(Cancelled, Q, Ask))
-    stopped();
+void JobRun::answerOnce(Client::Question &Q, const std::function<void()> &Ask) {
+  if (!Session.answerOnce(Cancelled, Q, Ask))
+    throwStopped();
 }
 
 dtlto::sdk::Result JobRun::runForeign(const std::string &Target) {
-  Client::Question &Q = C.questionOf(Target);
+  Client::Question &Q = Session.targetQuestion(Target);
   std::optional<sdk::Result> R;
-  findOut(Q, [&] {
+  answerOnce(Q, [&] {
     try {
       R = runReady();
     } catch (const sdk::Error &E) {
       // LLVM's message.
       if (std::string_view(E.what()).find("No available targets") !=
           std::string_view::npos) {
-        std::lock_guard<std::mutex> Lock(C.Mutex);
+        std::lock_guard<std::mutex> Lock(Session.Mutex);
         Q.WhyNot = "the worker has no code generation for " + Target;
       }
       throw;
@@ -71,13 +71,13 @@ dtlto::sdk::Result JobRun::runForeign(const std::string &Target) {
 }
 
 dtlto::sdk::Result JobRun::runReady() {
-  assert(C.Actions && C.Contents && "the session is ready");
-  Action A = C.Actions->make(Offer);
-  SkipsCache = C.Record.wasRefuted(Offer.id(), A.Name);
-  if (C.S.Use != Results::Off && !SkipsCache)
+  assert(Session.Actions && Session.Contents && "the session is ready");
+  Action A = Session.Actions->make(LinkerJob);
+  SkipsCache = Session.Record.wasRefuted(LinkerJob.id(), A.Name);
+  if (Session.S.CacheUse != Results::Off && !SkipsCache)
     if (std::optional<sdk::Result> R = fromCache(A))
       return std::move(*R);
-  if (C.S.CacheOnly)
+  if (Session.S.CacheOnly)
     throw sdk::Error(
         DTLTO_ERROR_INFRASTRUCTURE,
         SkipsCache ? "the result in the action cache is wrong (results=only)"
@@ -85,60 +85,63 @@ dtlto::sdk::Result JobRun::runReady() {
   return execute(A);
 }
 
-void JobRun::stopped() {
-  std::lock_guard<std::mutex> Lock(C.Mutex);
-  if (Offer.isCancelled() || C.TheEnd.empty())
+void JobRun::throwStopped() {
+  std::lock_guard<std::mutex> Lock(Session.Mutex);
+  if (LinkerJob.isCancelled() || Session.EndReason.empty())
     throw sdk::Error(DTLTO_CANCELLED, "");
-  throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, C.TheEnd);
+  throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, Session.EndReason);
 }
 
 void JobRun::checkStopped() {
   if (Cancelled.raised())
-    stopped();
+    throwStopped();
 }
 
-void JobRun::fail(const Fault &F, const std::string &Doing) {
+void JobRun::fail(const Fault &F, const std::string &Activity) {
   checkStopped();
   if (F.What == Fault::Refused)
-    C.refused(F);
+    Session.handleRefusal(F);
   throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE,
-                   Doing + ": " + C.TheServer.explain(F));
+                   Activity + ": " + Session.TheServer.explain(F));
 }
 
 std::optional<dtlto::sdk::Result> JobRun::fromCache(const Action &A) {
-  const std::string Cache = "action cache " + C.S.Cache.name();
+  const std::string Cache = "action cache " + Session.S.Cache.name();
   std::unique_ptr<re::ActionResult> R;
-  Fault F =
-      findResult(C.TheServer, Cancelled, C.Can.Digest, A.Name, A.Output, R);
-  if (F.What == Fault::Refused || Cancelled.raised() || (F && C.S.CacheOnly))
-    fail(F, "action cache " + C.S.Cache.name());
+  Fault F = findResult(Session.TheServer, Cancelled, Session.Features.Digest,
+                       A.Name, A.Output, R);
+  if (F.What == Fault::Refused || Cancelled.raised() ||
+      (F && Session.S.CacheOnly))
+    fail(F, "action cache " + Session.S.Cache.name());
   if (F)
-    C.log(DTLTO_LOG_DEBUG, Cache + ": " + F.Text);
+    Session.log(DTLTO_LOG_DEBUG, Cache + ": " + F.Text);
   try {
     // Ignore cached failures: their cause may not be the module, and a server
     // that keeps failures would return them again.
     if (R && R->exit_code() == 0) {
-      sdk::Result Found = conclude(A, *R, "action cache");
-      ++C.TheServer.Sum.Hits;
-      return Found;
+      sdk::Result CachedResult = conclude(A, *R, "action cache");
+      ++Session.TheServer.Sum.Hits;
+      return CachedResult;
     }
   } catch (const sdk::Error &E) {
     if (Cancelled.raised())
       throw;
-    C.log(C.ToldWrong.exchange(true) ? DTLTO_LOG_DEBUG : DTLTO_LOG_WARNING,
-          Cache + ": the result for '" + std::string(Offer.name()) +
-              "' is invalid: " + E.what() + "; executing the action again");
+    Session.log(Session.HasReportedBadResult.exchange(true) ? DTLTO_LOG_DEBUG
+                                                            : DTLTO_LOG_WARNING,
+                Cache + ": the result for '" + std::string(LinkerJob.name()) +
+                    "' is invalid: " + E.what() +
+                    "; executing the action again");
   }
   SkipsCache |= R != nullptr;
-  ++C.TheServer.Sum.Misses;
+  ++Session.TheServer.Sum.Misses;
   return std::nullopt;
 }
 
 void JobRun::uploadAll(const Action &A) {
-  auto Sending = [&] { Offer.state(DTLTO_STATE_SENDING); };
+  auto Sending = [&] { LinkerJob.state(DTLTO_STATE_SENDING); };
   Sending();
-  if (Fault F = C.Contents->upload(Cancelled, A.Blobs, Sending))
-    fail(F, "cannot send to " + C.S.Cas.name());
+  if (Fault F = Session.Contents->upload(Cancelled, A.Blobs, Sending))
+    fail(F, "cannot send to " + Session.S.Cas.name());
 }
 
 //===----------------------------------------------------------------------===//
@@ -146,8 +149,8 @@ void JobRun::uploadAll(const Action &A) {
 //===----------------------------------------------------------------------===//
 
 /// Returns the version of the workers' compiler, or an error message.
-std::string JobRun::askCompiler() {
-  Action A = C.Actions->makeQuestion();
+std::string JobRun::queryCompiler() {
+  Action A = Session.Actions->makeVersionQuery();
   uploadAll(A);
   ExecuteOptions O;
   O.Action = A.Name;
@@ -155,10 +158,11 @@ std::string JobRun::askCompiler() {
   Outcome Out = tryToExecute(A, O);
   if (Out.Failed) {
     // The next job would get the same answer.
-    if (Out.Failed.FromServer && !Cancelled.raised())
-      C.giveUp("server " + C.S.Server.name() + ": its workers cannot run " +
-               quote(C.S.Worker + " --version") + ": " + Out.Failed.Text);
-    fail(Out.Failed, "cannot execute on " + C.S.Server.name());
+    if (Out.Failed.IsFromServer && !Cancelled.raised())
+      Session.giveUp(
+          "server " + Session.S.Server.name() + ": its workers cannot run " +
+          quote(Session.S.Worker + " --version") + ": " + Out.Failed.Text);
+    fail(Out.Failed, "cannot execute on " + Session.S.Server.name());
   }
   if (Out.Result.exit_code() != 0)
     return standardError(Out.Result);
@@ -168,15 +172,16 @@ std::string JobRun::askCompiler() {
   return Text;
 }
 
-void JobRun::proveCompiler() {
-  findOut(C.Compiler, [&] {
-    std::string Said = askCompiler();
-    if (dtlto_run_is_version(Said.c_str(), C.LlvmVersion.c_str()))
+void JobRun::checkCompiler() {
+  answerOnce(Session.Compiler, [&] {
+    std::string VersionText = queryCompiler();
+    if (dtlto_run_is_version(VersionText.c_str(), Session.LlvmVersion.c_str()))
       return;
-    C.giveUp("server " + C.S.Server.name() + ": the workers' " +
-             quote(C.S.Worker) + " must be clang of exactly version " +
-             C.LlvmVersion + ", but says " +
-             quote(sdk::oneLine(firstLine(Said).substr(0, 200))));
+    Session.giveUp("server " + Session.S.Server.name() + ": the workers' " +
+                   quote(Session.S.Worker) +
+                   " must be clang of exactly version " + Session.LlvmVersion +
+                   ", but says " +
+                   quote(sdk::oneLine(firstLine(VersionText).substr(0, 200))));
     throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, "another compiler");
   });
 }
@@ -186,66 +191,70 @@ void JobRun::proveCompiler() {
 //===----------------------------------------------------------------------===//
 
 dtlto::sdk::Result JobRun::execute(const Action &A) {
-  if (!C.S.sendsWorker())
-    proveCompiler();
+  if (!Session.S.sendsWorker())
+    checkCompiler();
   uploadAll(A);
   ExecuteOptions O;
   // An execution replaces a bad result in the cache. A server may merge a
   // second execution of a job with the first one, unless the action must not be
   // cached.
-  bool IsSecond = Offer.avoid() && !SkipsCache;
-  O.Action = C.S.Use == Results::Write && !IsSecond ? A.Name : A.UncachedName;
+  bool IsSecond = LinkerJob.avoid() && !SkipsCache;
+  O.Action = Session.S.CacheUse == Results::Write && !IsSecond ? A.Name
+                                                               : A.UncachedName;
   O.Output = A.Output;
-  O.SkipCache = C.S.Use == Results::Off || SkipsCache || IsSecond;
+  O.SkipCache = Session.S.CacheUse == Results::Off || SkipsCache || IsSecond;
   Outcome Out = tryToExecute(A, O);
   if (Out.Failed)
-    fail(Out.Failed, "cannot execute on " + C.S.Server.name());
+    fail(Out.Failed, "cannot execute on " + Session.S.Server.name());
   const re::ExecutedActionMetadata &M = Out.Result.execution_metadata();
   // Servers may also answer from their action cache.
   if (Out.WasCached) {
-    ++C.TheServer.Sum.Hits;
+    ++Session.TheServer.Sum.Hits;
   } else {
-    ++C.TheServer.Sum.Executed;
+    ++Session.TheServer.Sum.NumExecuted;
     count(M);
   }
   std::string By = sdk::oneLine(M.worker().substr(0, 200));
-  C.Record.addWorker(By);
-  Offer.state(DTLTO_STATE_RECEIVING, By);
-  return conclude(A, Out.Result, By.empty() ? C.S.Server.name() : By);
+  Session.Record.addWorker(By);
+  LinkerJob.state(DTLTO_STATE_RECEIVING, By);
+  return conclude(A, Out.Result, By.empty() ? Session.S.Server.name() : By);
 }
 
-Outcome JobRun::tryOnce(ExecuteOptions &O, bool &IsRefusal, unsigned &InRow) {
+Outcome JobRun::tryOnce(ExecuteOptions &O, bool &IsRefusal,
+                        unsigned &RefusalStreak) {
   uint64_t Round;
-  if (!C.InFlight.enter([&] { return Cancelled.raised(); }, Round))
-    stopped();
+  if (!Session.InFlight.enter([&] { return Cancelled.raised(); }, Round))
+    throwStopped();
   ServerRecord::Execution Now;
-  O.Limit = C.ResultLimit;
-  O.Report = [&](uint32_t State, const std::string &By, bool IsInQueue) {
+  O.Limit = Session.ResultLimit;
+  O.OnState = [&](uint32_t State, const std::string &By, bool IsInQueue) {
     bool IsRunning = State == DTLTO_STATE_RUNNING;
-    C.Record.change(Now, {true, IsRunning, IsInQueue && !IsRunning});
-    C.Record.addWorker(By);
+    Session.Record.change(Now, {true, IsRunning, IsInQueue && !IsRunning});
+    Session.Record.addWorker(By);
     if (IsRunning)
-      C.InFlight.begun();
-    Offer.state(State, By);
+      Session.InFlight.recordStart();
+    LinkerJob.state(State, By);
   };
   // Limits restarts, since the linker may submit the same job again.
-  O.Begun = [&] { C.Record.begun(O.Action); };
-  O.WhyNot = [&] { return C.Record.whyNot(O.Action); };
-  Outcome Out = reapi::execute(C.TheServer, Cancelled, C.Can.Digest, O);
-  C.Record.change(Now, {});
+  O.OnAccepted = [&] { Session.Record.recordStart(O.Action); };
+  O.WhyNot = [&] { return Session.Record.whyNot(O.Action); };
+  Outcome Out =
+      reapi::execute(Session.TheServer, Cancelled, Session.Features.Digest, O);
+  Session.Record.change(Now, {});
   const Fault &F = Out.Failed;
-  IsRefusal = F.FromServer &&
-              (F.What == Fault::Busy || (F.What == Fault::Later && !F.Renewed));
-  InRow = 0;
+  IsRefusal = F.IsFromServer && (F.What == Fault::Busy ||
+                                 (F.What == Fault::Later && !F.WasRenewed));
+  RefusalStreak = 0;
   if (IsRefusal)
-    InRow = C.InFlight.refused(
-        Round, [&](unsigned N) { return C.TheServer.pauseAfter(F, N - 1); });
+    RefusalStreak = Session.InFlight.handleRefusal(Round, [&](unsigned N) {
+      return Session.TheServer.pauseAfter(F, N - 1);
+    });
   else if (!F)
-    C.InFlight.grow();
-  C.InFlight.leave();
+    Session.InFlight.grow();
+  Session.InFlight.leave();
   if (F)
     checkStopped();
-  C.Record.ended(O.Action, F, IsRefusal);
+  Session.Record.recordEnd(O.Action, F, IsRefusal);
   return Out;
 }
 
@@ -253,18 +262,18 @@ Outcome JobRun::tryToExecute(const Action &A, ExecuteOptions &O) {
   unsigned Try = 1, NumRefused = 0;
   while (true) {
     bool IsRefusal;
-    unsigned InRow;
-    Outcome Out = tryOnce(O, IsRefusal, InRow);
+    unsigned RefusalStreak;
+    Outcome Out = tryOnce(O, IsRefusal, RefusalStreak);
     Fault &F = Out.Failed;
     if (!F)
       return Out;
-    Offer.state(DTLTO_STATE_QUEUED);
+    LinkerJob.state(DTLTO_STATE_QUEUED);
     if (IsRefusal) { // not the job's failure
-      onRefusal(F, InRow);
+      onRefusal(F, RefusalStreak);
       checkStopped();
       if (++NumRefused > MaxBusy)
         return Out;
-      ++C.TheServer.Sum.Retried;
+      ++Session.TheServer.Sum.NumRetried;
       continue;
     }
     // Servers don't always report that they have lost contents: buildbox-casd
@@ -277,7 +286,7 @@ Outcome JobRun::tryToExecute(const Action &A, ExecuteOptions &O) {
                    F.What == Fault::Cancelled;
     if (!MayHelp || Try == MaxExecutions) {
       // For example, the server has no worker for any action of the link.
-      if (C.Record.isRejected(F, C.TheServer.Sum.Executed != 0))
+      if (Session.Record.isRejected(F, Session.TheServer.Sum.NumExecuted != 0))
         F.What = Fault::Refused;
       return Out;
     }
@@ -286,43 +295,47 @@ Outcome JobRun::tryToExecute(const Action &A, ExecuteOptions &O) {
 }
 
 void JobRun::prepareRetry(const Action &A, const Fault &F, unsigned Try) {
-  C.log(DTLTO_LOG_DEBUG,
-        "module '" + std::string(Offer.name()) + "': " + F.Text + "; retrying");
+  Session.log(DTLTO_LOG_DEBUG, "module '" + std::string(LinkerJob.name()) +
+                                   "': " + F.Text + "; retrying");
   // Pause first: an operation may fail at once.
-  if (F.What == Fault::Later && !C.TheServer.pause(Cancelled, F, Try - 1))
-    stopped();
+  if (F.What == Fault::Later && !Session.TheServer.pause(Cancelled, F, Try - 1))
+    throwStopped();
   if (F.What != Fault::Missing)
     return;
   // The server need not name the missing blobs.
-  std::vector<BlobName> Gone = F.Blobs;
-  if (Gone.empty())
+  std::vector<BlobName> MissingBlobs = F.Blobs;
+  if (MissingBlobs.empty())
     for (const Blob &B : A.Blobs)
-      Gone.push_back(B.Name);
-  C.Contents->forget(Gone);
+      MissingBlobs.push_back(B.Name);
+  Session.Contents->forget(MissingBlobs);
   uploadAll(A);
 }
 
-void JobRun::onRefusal(const Fault &F, unsigned InRow) {
-  bool IsUseless = C.TheServer.Sum.Executed == 0 && F.What != Fault::Busy;
-  unsigned Limit = IsUseless ? std::min(MaxRefused, C.S.Retries + 1) : MaxBusy;
+void JobRun::onRefusal(const Fault &F, unsigned RefusalStreak) {
+  bool IsUseless =
+      Session.TheServer.Sum.NumExecuted == 0 && F.What != Fault::Busy;
+  unsigned Limit =
+      IsUseless ? std::min(MaxRefused, Session.S.Retries + 1) : MaxBusy;
   // Keep the server as long as it works on other jobs.
-  bool IsIdle = C.InFlight.used() == 0;
-  bool GivesUp = InRow >= Limit && IsIdle;
-  if (C.Record.refused(F.Text, !GivesUp && InRow >= RefusalsAreNews && IsIdle))
-    C.log(DTLTO_LOG_WARNING, "server " + C.S.Server.name() + ": " + F.Text +
-                                 "; jobs wait until it accepts them");
+  bool IsIdle = Session.InFlight.used() == 0;
+  bool GivesUp = RefusalStreak >= Limit && IsIdle;
+  if (Session.Record.handleRefusal(
+          F.Text, !GivesUp && RefusalStreak >= RefusalsToReport && IsIdle))
+    Session.log(DTLTO_LOG_WARNING, "server " + Session.S.Server.name() + ": " +
+                                       F.Text +
+                                       "; jobs wait until it accepts them");
   if (GivesUp)
-    C.refused(F);
+    Session.handleRefusal(F);
 }
 
 void JobRun::count(const re::ExecutedActionMetadata &M) {
-  Traffic &T = C.TheServer.Sum;
+  Traffic &T = Session.TheServer.Sum;
   auto Add = [&](const char *Name, std::atomic<uint64_t> &Sum,
                  const google::protobuf::Timestamp &Begin,
                  const google::protobuf::Timestamp &End) {
     if (uint64_t Time = microsecondsBetween(Begin, End)) {
       Sum += Time;
-      Offer.number(Name, DTLTO_UNIT_MICROSECONDS, Time);
+      LinkerJob.number(Name, DTLTO_UNIT_MICROSECONDS, Time);
     }
   };
   Add(QueuedName, T.Queued, M.queued_timestamp(), M.worker_start_timestamp());
@@ -341,9 +354,9 @@ void JobRun::count(const re::ExecutedActionMetadata &M) {
 std::string JobRun::read(const re::Digest &D) {
   std::string Text;
   if (D.size_bytes() > 0 && uint64_t(D.size_bytes()) <= MaxText) {
-    sdk::ResultMemory::Share Share(C.Results);
-    C.Contents->read(Cancelled, {D.hash(), uint64_t(D.size_bytes())}, Share,
-                     Text);
+    sdk::ResultMemory::Share Share(Session.Results);
+    Session.Contents->read(Cancelled, {D.hash(), uint64_t(D.size_bytes())},
+                           Share, Text);
   }
   return Text;
 }
@@ -359,51 +372,52 @@ std::string JobRun::standardError(const re::ActionResult &R) {
 /// Whether \p Text, the standard error of a worker that exited with 1, is about
 /// the module. LLVM's lines begin with "error: ", and dtlto-codegen's own with
 /// its name.
-static bool isOfModule(const std::string &Text) {
+static bool isAboutModule(const std::string &Text) {
   return Text.compare(0, 7, "error: ") == 0 ||
          Text.find("\nerror: ") != std::string::npos;
 }
 
-static dtlto::sdk::Error wrong(const std::string &By, const std::string &Why) {
+static dtlto::sdk::Error badResult(const std::string &By,
+                                   const std::string &Why) {
   return dtlto::sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, By + ": " + Why, By);
 }
 
-std::string JobRun::object(const Action &A, re::ActionResult &R,
-                           const std::string &By,
-                           sdk::ResultMemory::Share &Share) {
+std::string JobRun::fetchObject(const Action &A, re::ActionResult &R,
+                                const std::string &By,
+                                sdk::ResultMemory::Share &Share) {
   re::OutputFile *File = nullptr;
   for (re::OutputFile &F : *R.mutable_output_files())
     if (F.path() == A.Output)
       File = &F;
   if (!File)
-    throw wrong(By, "the action has no output file '" + A.Output + "'");
+    throw badResult(By, "the action has no output file '" + A.Output + "'");
   if (File->digest().size_bytes() < 0)
-    throw wrong(By, "the object's digest is invalid");
+    throw badResult(By, "the object's digest is invalid");
   std::string Object;
   BlobName Name{File->digest().hash(), uint64_t(File->digest().size_bytes())};
   if (!File->contents().empty()) {
     Object = std::move(*File->mutable_contents());
-    C.TheServer.Sum.BytesDown += Object.size();
+    Session.TheServer.Sum.BytesDown += Object.size();
     if (!Share.grow(Object.size()))
-      throw wrong(By, "the object exceeds the memory for results");
-    if (nameBlob(C.Can.Digest, Object) != Name)
-      throw wrong(By, "the object does not match its digest");
-  } else if (Fault F = C.Contents->read(Cancelled, Name, Share, Object)) {
+      throw badResult(By, "the object exceeds the memory for results");
+    if (nameBlob(Session.Features.Digest, Object) != Name)
+      throw badResult(By, "the object does not match its digest");
+  } else if (Fault F = Session.Contents->read(Cancelled, Name, Share, Object)) {
     // These are failures of the store, not of the worker.
     if (F.What == Fault::Later || F.What == Fault::Busy ||
         F.What == Fault::Refused || Cancelled.raised())
-      fail(F, "cannot fetch the object from " + C.S.Cas.name());
-    throw wrong(By, "cannot fetch the object: " + F.Text);
+      fail(F, "cannot fetch the object from " + Session.S.Cas.name());
+    throw badResult(By, "cannot fetch the object: " + F.Text);
   }
   return Object;
 }
 
 dtlto::sdk::Result JobRun::conclude(const Action &A, re::ActionResult &R,
                                     const std::string &By) {
-  const bool IsClang = !C.S.sendsWorker();
+  const bool IsClang = !Session.S.sendsWorker();
   std::string Stderr = standardError(R);
   if (int32_t Status = R.exit_code()) {
-    if (Status == 1 && !Stderr.empty() && (IsClang || isOfModule(Stderr)))
+    if (Status == 1 && !Stderr.empty() && (IsClang || isAboutModule(Stderr)))
       return {{},
               Stderr.substr(0, Stderr.find_last_not_of('\n') + 1),
               By,
@@ -411,15 +425,15 @@ dtlto::sdk::Result JobRun::conclude(const Action &A, re::ActionResult &R,
     std::string Why = "the worker ended with status " + std::to_string(Status);
     if (!Stderr.empty())
       Why += ": " + sdk::oneLine(firstLine(Stderr).substr(0, 500));
-    throw wrong(By, Why);
+    throw badResult(By, Why);
   }
-  if (std::string_view Line = unreadInput(Stderr); IsClang && !Line.empty())
-    throw wrong(By, "the compiler could not read its inputs: " +
-                        sdk::oneLine(std::string(Line.substr(0, 500))));
-  sdk::ResultMemory::Share Share(C.Results);
-  std::string Object = object(A, R, By, Share);
-  if (std::string Why = Offer.problem(Object);
+  if (std::string_view Line = inputError(Stderr); IsClang && !Line.empty())
+    throw badResult(By, "the compiler could not read its inputs: " +
+                            sdk::oneLine(std::string(Line.substr(0, 500))));
+  sdk::ResultMemory::Share Share(Session.Results);
+  std::string Object = fetchObject(A, R, By, Share);
+  if (std::string Why = LinkerJob.problem(Object);
       !Why.empty() && !(IsClang && !importError(Stderr).empty()))
-    throw wrong(By, Why);
+    throw badResult(By, Why);
   return {sdk::Buffer(std::move(Object)), std::move(Stderr), By, DTLTO_OK};
 }

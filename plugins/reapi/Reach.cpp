@@ -27,14 +27,14 @@ static constexpr size_t MaxPem = size_t(4) << 20;
 static constexpr std::chrono::seconds MaxTrial{3};
 
 namespace {
-template <auto Free> struct Freed {
+template <auto Free> struct Deleter {
   template <typename T> void operator()(T *P) const { Free(P); }
 };
-using BioPtr = std::unique_ptr<BIO, Freed<BIO_free_all>>;
-using CertPtr = std::unique_ptr<X509, Freed<X509_free>>;
-using KeyPtr = std::unique_ptr<EVP_PKEY, Freed<EVP_PKEY_free>>;
-using ContextPtr = std::unique_ptr<SSL_CTX, Freed<SSL_CTX_free>>;
-using SslPtr = std::unique_ptr<SSL, Freed<SSL_free>>;
+using BioPtr = std::unique_ptr<BIO, Deleter<BIO_free_all>>;
+using CertPtr = std::unique_ptr<X509, Deleter<X509_free>>;
+using KeyPtr = std::unique_ptr<EVP_PKEY, Deleter<EVP_PKEY_free>>;
+using ContextPtr = std::unique_ptr<SSL_CTX, Deleter<SSL_CTX_free>>;
+using SslPtr = std::unique_ptr<SSL, Deleter<SSL_free>>;
 } // namespace
 
 //===----------------------------------------------------------------------===//
@@ -51,7 +51,7 @@ static CertPtr firstCertificate(const std::string &Text) {
 }
 
 /// Describes a file that is not of the expected kind.
-static std::string kindOf(const std::string &Text, bool WantsKey) {
+static std::string describeKind(const std::string &Text, bool WantsKey) {
   size_t First = Text.find_first_not_of(" \t\r\n");
   if (First == Text.npos)
     return "it is empty";
@@ -90,21 +90,21 @@ PemFiles dtlto::reapi::readPemFiles(const Settings &S) {
   if (!S.CaFile.empty() && !firstCertificate(Files.Ca))
     throw Wrong("tls-ca", S.CaFile,
                 "has no certificate in PEM form: " +
-                    kindOf(Files.Ca, /*WantsKey=*/false));
+                    describeKind(Files.Ca, /*WantsKey=*/false));
   if (S.CertFile.empty())
     return Files;
   CertPtr Cert = firstCertificate(Files.Cert);
   if (!Cert)
     throw Wrong("tls-cert", S.CertFile,
                 "has no certificate in PEM form: " +
-                    kindOf(Files.Cert, /*WantsKey=*/false));
+                    describeKind(Files.Cert, /*WantsKey=*/false));
   auto NoPassphrase = [](char *, int, int, void *) { return 0; };
   KeyPtr Key(PEM_read_bio_PrivateKey(bioOf(Files.Key).get(), nullptr,
                                      NoPassphrase, nullptr));
   if (!Key)
     throw Wrong("tls-key", S.KeyFile,
                 "has no private key in PEM form: " +
-                    kindOf(Files.Key, /*WantsKey=*/true));
+                    describeKind(Files.Key, /*WantsKey=*/true));
   if (X509_check_private_key(Cert.get(), Key.get()) != 1)
     throw Wrong("tls-key", S.KeyFile,
                 "is not the key of the certificate in " + quote(S.CertFile) +
@@ -214,14 +214,14 @@ static std::string namesOf(X509 *Cert) {
 
 /// Describes what is wrong with a server's chain of certificates.
 static std::string explainChain(const Settings &S, int Error, X509 *Cert) {
-  std::string Whose =
+  std::string CertName =
       "its certificate (" + nameText(X509_get_subject_name(Cert)) + ")";
   switch (Error) {
   case X509_V_ERR_CERT_HAS_EXPIRED:
-    return Whose + " expired on " + timeText(X509_get0_notAfter(Cert)) +
+    return CertName + " expired on " + timeText(X509_get0_notAfter(Cert)) +
            "; the server needs a new one";
   case X509_V_ERR_CERT_NOT_YET_VALID:
-    return Whose + " is not valid before " +
+    return CertName + " is not valid before " +
            timeText(X509_get0_notBefore(Cert)) +
            "; is the clock of this machine right?";
   case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
@@ -231,13 +231,13 @@ static std::string explainChain(const Settings &S, int Error, X509 *Cert) {
   case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
   case X509_V_ERR_CERT_SIGNATURE_FAILURE:
   case X509_V_ERR_CERT_UNTRUSTED:
-    return Whose + " is signed by " + nameText(X509_get_issuer_name(Cert)) +
+    return CertName + " is signed by " + nameText(X509_get_issuer_name(Cert)) +
            (S.CaFile.empty()
                 ? ", which this machine does not trust; name the authority's "
                   "certificate with tls-ca="
                 : ", which is not in " + quote(S.CaFile) + " (tls-ca=)");
   default:
-    return Whose + " is not valid: " + X509_verify_cert_error_string(Error);
+    return CertName + " is not valid: " + X509_verify_cert_error_string(Error);
   }
 }
 
@@ -294,9 +294,9 @@ static bool repeat(SSL *Ssl, SteadyClock::time_point End, F Step) {
       return Done == 1;
     pollfd P = {SSL_get_fd(Ssl),
                 short(Why == SSL_ERROR_WANT_READ ? POLLIN : POLLOUT), 0};
-    auto Left = std::chrono::duration_cast<std::chrono::milliseconds>(
+    auto Remaining = std::chrono::duration_cast<std::chrono::milliseconds>(
         End - SteadyClock::now());
-    if (::poll(&P, 1, int(std::max<int64_t>(0, Left.count()))) != 1)
+    if (::poll(&P, 1, int(std::max<int64_t>(0, Remaining.count()))) != 1)
       return false;
   }
 }
@@ -343,8 +343,9 @@ static std::string explainHandshake(const Settings &S, const Endpoint &E) {
   std::string Host(hostOf(E.Target));
   SSL_set_tlsext_host_name(Ssl.get(), Host.c_str());
   ERR_clear_error();
-  bool Shaken = repeat(Ssl.get(), End, [&] { return SSL_connect(Ssl.get()); });
-  CertPtr Cert(Shaken ? SSL_get1_peer_certificate(Ssl.get()) : nullptr);
+  bool HandshakeDone =
+      repeat(Ssl.get(), End, [&] { return SSL_connect(Ssl.get()); });
+  CertPtr Cert(HandshakeDone ? SSL_get1_peer_certificate(Ssl.get()) : nullptr);
   if (Cert && E.Tls && First.Code == X509_V_OK) {
     if (X509_check_ip_asc(Cert.get(), Host.c_str(), 0) != 1 &&
         X509_check_host(Cert.get(), Host.c_str(), Host.size(), 0, nullptr) !=
@@ -361,7 +362,7 @@ static std::string explainHandshake(const Settings &S, const Endpoint &E) {
   }
   int Reason = ERR_GET_REASON(ERR_peek_error());
   if (!E.Tls)
-    return Shaken || First.Code != X509_V_OK || Reason >= FirstAlert
+    return HandshakeDone || First.Code != X509_V_OK || Reason >= FirstAlert
                ? "its port has TLS; use grpcs:// for it"
                : "";
   return First.Code != X509_V_OK ? explainChain(S, First.Code, First.Cert.get())

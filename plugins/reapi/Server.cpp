@@ -77,7 +77,7 @@ Server::Server(const Settings &S)
 
 struct Server::Ping {
   Stop Stopping; // of its context
-  std::unique_ptr<Call> TheCall;
+  std::unique_ptr<Call> PingCall;
   re::GetCapabilitiesRequest Request;
   re::ServerCapabilities Response;
   grpc::Status Status;
@@ -124,10 +124,10 @@ Server::Connection &Server::connect(const Endpoint &To,
 Server::~Server() {
   for (const auto &[Name, P] : Peers)
     for (const auto &C : P.Connections)
-      if (C->Waiting)
-        C->Waiting->Stopping.raise();
-  Answers.Shutdown();
-  takeAnswers(/*All=*/true);
+      if (C->PendingPing)
+        C->PendingPing->Stopping.raise();
+  PingQueue.Shutdown();
+  handlePings(/*All=*/true);
 }
 
 std::chrono::milliseconds Server::pulse() const {
@@ -142,20 +142,21 @@ Server::Call::Call(Server &S, Stop &Stopping, Connection &By,
                    const std::string &Action, std::chrono::seconds Limit,
                    bool MayWait, bool IsPing)
     : S(S), Stopping(Stopping), By(By), To(By.To), IsPing(IsPing),
-      Failed(S.prepare(*this, Action, Limit, MayWait)),
-      Here(Stopping, Context) {
+      StartFault(S.prepare(*this, Action, Limit, MayWait)),
+      CancelRegistration(Stopping, Context) {
   if (IsPing)
     return;
   Clock::time_point Now = Clock::now();
   std::lock_guard<std::mutex> Lock(S.PulseMutex);
   Peer &P = By.Of;
   // A server that can't be reached stays unreachable between two tries.
-  if (P.NumCalls++ == 0 && (!P.Failing || Now - P.Ended > S.silence() / 2)) {
-    P.Heard = Now;
-    P.Failing = false;
+  if (P.NumCalls++ == 0 &&
+      (!P.IsFailing || Now - P.LastCallEnd > S.silence() / 2)) {
+    P.LastActivity = Now;
+    P.IsFailing = false;
   }
   if (By.NumCalls++ == 0)
-    By.Heard = Now;
+    By.LastActivity = Now;
 }
 
 Server::Call::~Call() {
@@ -164,45 +165,46 @@ Server::Call::~Call() {
   std::lock_guard<std::mutex> Lock(S.PulseMutex);
   --By.NumCalls;
   --By.Of.NumCalls;
-  By.Of.Ended = Clock::now();
+  By.Of.LastCallEnd = Clock::now();
 }
 
-void Server::Call::heard() {
+void Server::Call::onActivity() {
   std::lock_guard<std::mutex> Lock(S.PulseMutex);
-  By.Heard = By.Of.Heard = Clock::now();
-  By.Of.Failing = false;
+  By.LastActivity = By.Of.LastActivity = Clock::now();
+  By.Of.IsFailing = false;
 }
 
 void Server::ping(Connection &C) {
   auto P = std::make_unique<Ping>();
   // The server also answers without the headers of a credential helper.
-  P->TheCall = std::make_unique<Call>(*this, P->Stopping, C, "", S.Timeout,
-                                      /*MayWait=*/false, /*IsPing=*/true);
-  P->TheCall->Context.set_deadline(std::chrono::system_clock::now() +
-                                   S.Timeout);
+  P->PingCall = std::make_unique<Call>(*this, P->Stopping, C, "", S.Timeout,
+                                       /*MayWait=*/false, /*IsPing=*/true);
+  P->PingCall->Context.set_deadline(std::chrono::system_clock::now() +
+                                    S.Timeout);
   P->Request.set_instance_name(S.Instance);
-  C.Waiting = std::move(P);
-  C.Waiting->Reader = C.Capabilities->AsyncGetCapabilities(
-      &C.Waiting->TheCall->Context, C.Waiting->Request, &Answers);
-  C.Waiting->Reader->Finish(&C.Waiting->Response, &C.Waiting->Status, &C);
+  C.PendingPing = std::move(P);
+  C.PendingPing->Reader = C.Capabilities->AsyncGetCapabilities(
+      &C.PendingPing->PingCall->Context, C.PendingPing->Request, &PingQueue);
+  C.PendingPing->Reader->Finish(&C.PendingPing->Response,
+                                &C.PendingPing->Status, &C);
 }
 
-void Server::takeAnswers(bool All) {
+void Server::handlePings(bool All) {
   void *Tag;
   bool Good;
-  while (
-      All ? Answers.Next(&Tag, &Good)
-          : Answers.AsyncNext(&Tag, &Good, std::chrono::system_clock::now()) ==
-                grpc::CompletionQueue::GOT_EVENT) {
+  while (All ? PingQueue.Next(&Tag, &Good)
+             : PingQueue.AsyncNext(&Tag, &Good,
+                                   std::chrono::system_clock::now()) ==
+                   grpc::CompletionQueue::GOT_EVENT) {
     auto &C = *static_cast<Connection *>(Tag);
-    Fault F = faultOf(C.Waiting->Status);
-    C.Waiting->TheCall->note(F);
-    C.Waiting.reset();
+    Fault F = faultOf(C.PendingPing->Status);
+    C.PendingPing->PingCall->recordFault(F);
+    C.PendingPing.reset();
   }
 }
 
 std::string Server::watch() {
-  takeAnswers(/*All=*/false);
+  handlePings(/*All=*/false);
   Clock::time_point Now = Clock::now();
   for (const auto &[Name, P] : Peers) {
     bool IsReady = false;
@@ -212,18 +214,19 @@ std::string Server::watch() {
         std::lock_guard<std::mutex> Lock(PulseMutex);
         if (C->NumCalls == 0)
           continue;
-        IsSilent = Now - C->Heard >= silence() / 3;
+        IsSilent = Now - C->LastActivity >= silence() / 3;
       }
       bool Ready =
           C->Channel->GetState(/*try_to_connect=*/false) == GRPC_CHANNEL_READY;
       IsReady |= Ready;
-      if (Ready && IsSilent && !C->Waiting)
+      if (Ready && IsSilent && !C->PendingPing)
         ping(*C);
     }
     std::lock_guard<std::mutex> Lock(PulseMutex);
     std::chrono::milliseconds Limit = IsReady ? S.Timeout : silence();
-    if ((P.NumCalls != 0 || (P.Failing && Now - P.Ended <= silence() / 2)) &&
-        Now - P.Heard >= Limit)
+    if ((P.NumCalls != 0 ||
+         (P.IsFailing && Now - P.LastCallEnd <= silence() / 2)) &&
+        Now - P.LastActivity >= Limit)
       return "server " + Name + ": no answer for " +
              std::to_string((Limit.count() + 500) / 1000) + " s" +
              (IsReady
@@ -235,7 +238,7 @@ std::string Server::watch() {
 }
 
 std::string Server::explain(const Fault &F) {
-  if (F.FromServer || F.Code != grpc::StatusCode::UNAVAILABLE)
+  if (F.IsFromServer || F.Code != grpc::StatusCode::UNAVAILABLE)
     return F.Text;
   const Endpoint &E = F.By ? *F.By : S.Server;
   std::lock_guard<std::mutex> Lock(ExplainMutex);
@@ -274,42 +277,42 @@ Fault Server::prepare(Call &C, const std::string &Action,
   return {};
 }
 
-void Server::Call::note(Fault &F) {
+void Server::Call::recordFault(Fault &F) {
   F.By = &To;
-  F.FromServer = F && Context.debug_error_string().find("received from peer") !=
-                          std::string::npos;
-  if (!F || F.FromServer ||
+  F.IsFromServer = F && Context.debug_error_string().find(
+                            "received from peer") != std::string::npos;
+  if (!F || F.IsFromServer ||
       // The machine answers, but has no server.
       F.Text.find("Connection refused") != std::string::npos) {
-    heard();
+    onActivity();
   } else if (F.Code == grpc::StatusCode::UNAVAILABLE) {
     std::lock_guard<std::mutex> Lock(S.PulseMutex);
-    By.Of.Failing = true;
+    By.Of.IsFailing = true;
   }
 }
 
 Fault Server::Call::end(const grpc::Status &Status) {
   Fault F = faultOf(Status);
-  note(F);
+  recordFault(F);
   // A proxy also reports this when it loses the server.
   if (F.What == Fault::Cancelled && !Stopping.raised())
     F.What = Fault::Later;
   bool IsRefused = F.Code == grpc::StatusCode::UNAUTHENTICATED;
   if (!F && S.Helper)
-    S.Helper->taken(To, Stamp);
+    S.Helper->onAccepted(To, Stamp);
   if (!F && !Token.empty())
-    S.Token.taken(Token);
+    S.Token.onAccepted(Token);
   if (IsRefused &&
       (Token.empty() ? S.Helper && S.Helper->renew(Stopping, To, Stamp, F)
                      : S.Token.renew(Token))) {
     F.What = Fault::Later;
-    F.Renewed = true;
+    F.WasRenewed = true;
   }
   return F;
 }
 
 bool Server::mayRetry(const Fault &F, uint32_t Try) const {
-  if (F.Renewed)
+  if (F.WasRenewed)
     return true;
   // Some proxies report these when they lose the server; so do some servers.
   bool MayPass = F.Code == grpc::StatusCode::INTERNAL ||
@@ -320,8 +323,8 @@ bool Server::mayRetry(const Fault &F, uint32_t Try) const {
 
 std::chrono::milliseconds Server::pauseAfter(const Fault &F,
                                              uint32_t Try) const {
-  if (F.After.count() != 0)
-    return F.After;
+  if (F.RetryAfter.count() != 0)
+    return F.RetryAfter;
   auto Time = std::min(MaxPause, S.RetryDelay * (1 << std::min(Try, 10u)));
   // Randomize it, so that calls don't all come back at the same time.
   static thread_local std::minstd_rand Random{std::random_device()()};
@@ -329,14 +332,14 @@ std::chrono::milliseconds Server::pauseAfter(const Fault &F,
 }
 
 bool Server::pause(Stop &Stopping, const Fault &F, uint32_t Try) {
-  ++Sum.Retried;
-  if (F.Renewed)
+  ++Sum.NumRetried;
+  if (F.WasRenewed)
     return !Stopping.raised();
-  if (F.Code == grpc::StatusCode::UNAVAILABLE && WhenUnavailable &&
+  if (F.Code == grpc::StatusCode::UNAVAILABLE && OnUnavailable &&
       !WasUnavailable.exchange(true))
-    WhenUnavailable(F);
+    OnUnavailable(F);
   std::chrono::milliseconds Time = pauseAfter(F, Try);
-  if (F.Code == grpc::StatusCode::UNAVAILABLE && F.After.count() == 0)
+  if (F.Code == grpc::StatusCode::UNAVAILABLE && F.RetryAfter.count() == 0)
     for (const auto &[Name, P] : Peers)
       for (const auto &C : P.Connections)
         if ((!F.By || Name == F.By->name()) &&
@@ -366,21 +369,22 @@ static bool has(const google::protobuf::RepeatedField<int> &List, int Value) {
 
 /// Whether the server accepts digests of \p Kind. SHA-256 is the default if the
 /// server names no functions.
-static bool takes(const re::ServerCapabilities &Of, DigestKind Kind) {
-  const re::CacheCapabilities &Holds = Of.cache_capabilities();
-  const re::ExecutionCapabilities &Runs = Of.execution_capabilities();
+static bool acceptsDigest(const re::ServerCapabilities &Of, DigestKind Kind) {
+  const re::CacheCapabilities &CacheCaps = Of.cache_capabilities();
+  const re::ExecutionCapabilities &ExecutionCaps = Of.execution_capabilities();
   const int N = int(Kind);
   auto IsIn = [&](const google::protobuf::RepeatedField<int> &List, int Other) {
     return List.empty() ? N == (Other ? Other : re::DigestFunction::SHA256)
                         : has(List, N);
   };
-  return IsIn(Holds.digest_functions(), 0) &&
-         (!Runs.exec_enabled() ||
-          IsIn(Runs.digest_functions(), Runs.digest_function()));
+  return IsIn(CacheCaps.digest_functions(), 0) &&
+         (!ExecutionCaps.exec_enabled() ||
+          IsIn(ExecutionCaps.digest_functions(),
+               ExecutionCaps.digest_function()));
 }
 
-Fault Server::ask(Stop &Stopping, Abilities &Can) {
-  re::ServerCapabilities Of, OfCas;
+Fault Server::queryFeatures(Stop &Stopping, ServerFeatures &Features) {
+  re::ServerCapabilities Of, CasCaps;
   auto Ask = [&](const Endpoint &To, re::ServerCapabilities &Answer) {
     re::GetCapabilitiesRequest Request;
     Request.set_instance_name(S.Instance);
@@ -391,8 +395,8 @@ Fault Server::ask(Stop &Stopping, Abilities &Can) {
   };
   Fault F = Ask(S.Server, Of);
   if (!F && S.Cas.name() != S.Server.name()) {
-    F = Ask(S.Cas, OfCas);
-    *Of.mutable_cache_capabilities() = OfCas.cache_capabilities();
+    F = Ask(S.Cas, CasCaps);
+    *Of.mutable_cache_capabilities() = CasCaps.cache_capabilities();
   }
   // Only the instance can be missing, or invalid.
   if (F.Code == grpc::StatusCode::NOT_FOUND ||
@@ -401,18 +405,19 @@ Fault Server::ask(Stop &Stopping, Abilities &Can) {
   if (F)
     return F;
 
-  const re::CacheCapabilities &Holds = Of.cache_capabilities();
-  Can.Executes = Of.execution_capabilities().exec_enabled();
-  Can.TakesResults = Holds.action_cache_update_capabilities().update_enabled();
-  Can.MaxBatch = MaxBatchBytes;
-  if (int64_t Max = Holds.max_batch_total_size_bytes(); Max > 0)
-    Can.MaxBatch = std::min(Can.MaxBatch, uint64_t(Max));
-  Can.Zstd = has(Holds.supported_compressors(), re::Compressor::ZSTD);
-  Can.ZstdInBatch =
-      has(Holds.supported_batch_update_compressors(), re::Compressor::ZSTD);
-  bool Sha256 = S.Digest != "blake3" && takes(Of, DigestKind::Sha256);
-  bool Blake3 = S.Digest != "sha256" && takes(Of, DigestKind::Blake3);
-  Can.Digest = Blake3 ? DigestKind::Blake3 : DigestKind::Sha256;
+  const re::CacheCapabilities &CacheCaps = Of.cache_capabilities();
+  Features.Executes = Of.execution_capabilities().exec_enabled();
+  Features.TakesResults =
+      CacheCaps.action_cache_update_capabilities().update_enabled();
+  Features.MaxBatch = MaxBatchBytes;
+  if (int64_t Max = CacheCaps.max_batch_total_size_bytes(); Max > 0)
+    Features.MaxBatch = std::min(Features.MaxBatch, uint64_t(Max));
+  Features.Zstd = has(CacheCaps.supported_compressors(), re::Compressor::ZSTD);
+  Features.ZstdInBatch =
+      has(CacheCaps.supported_batch_update_compressors(), re::Compressor::ZSTD);
+  bool Sha256 = S.Digest != "blake3" && acceptsDigest(Of, DigestKind::Sha256);
+  bool Blake3 = S.Digest != "sha256" && acceptsDigest(Of, DigestKind::Blake3);
+  Features.Digest = Blake3 ? DigestKind::Blake3 : DigestKind::Sha256;
   if (!Sha256 && !Blake3) {
     F.What = Fault::Refused;
     F.Text = S.Digest.empty()
@@ -424,8 +429,8 @@ Fault Server::ask(Stop &Stopping, Abilities &Can) {
   auto Version = [](const build::bazel::semver::SemVer &V) {
     return std::to_string(V.major()) + "." + std::to_string(V.minor());
   };
-  Can.Text = "API " + Version(Of.high_api_version()) + ", " +
-             nameOf(Can.Digest) + (Can.Zstd ? ", zstd" : "") +
-             (Can.Executes ? "" : ", no execution");
+  Features.Text = "API " + Version(Of.high_api_version()) + ", " +
+                  nameOf(Features.Digest) + (Features.Zstd ? ", zstd" : "") +
+                  (Features.Executes ? "" : ", no execution");
   return F;
 }

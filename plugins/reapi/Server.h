@@ -36,7 +36,7 @@ inline void setDigest(re::Digest &D, const BlobName &N) {
 }
 
 /// The server's capabilities, as far as the client uses them.
-struct Abilities {
+struct ServerFeatures {
   DigestKind Digest = DigestKind::Sha256;
   uint64_t MaxBatch = 0; // bytes of all blobs in a call
   bool Zstd = false;     // for streams
@@ -49,8 +49,8 @@ struct Abilities {
 /// Sums of all calls, for display.
 struct Traffic {
   std::atomic<uint64_t> BytesUp{0}, BytesDown{0}; // of blobs, as they were sent
-  std::atomic<uint64_t> BlobsUp{0}, BlobsThere{0};
-  std::atomic<uint64_t> Hits{0}, Misses{0}, Executed{0}, Retried{0};
+  std::atomic<uint64_t> BlobsUp{0}, BlobsPresent{0};
+  std::atomic<uint64_t> Hits{0}, Misses{0}, NumExecuted{0}, NumRetried{0};
   // Microseconds, by the server's clocks.
   std::atomic<uint64_t> Queued{0}, Fetched{0}, Ran{0}, Stored{0};
 };
@@ -65,7 +65,7 @@ public:
 
   /// Asks for the server's capabilities. Blocks at most as long as the settings
   /// allow.
-  Fault ask(Stop &Stopping, Abilities &Can);
+  Fault queryFeatures(Stop &Stopping, ServerFeatures &Features);
 
   /// One try of a call to \p To. Its metadata names \p Action.
   class Call {
@@ -79,9 +79,9 @@ public:
          std::chrono::seconds Limit, bool MayWait = true, bool IsPing = false);
     ~Call();
     /// Records that the server has sent or accepted something.
-    void heard();
+    void onActivity();
     /// Returns why the call can't be made.
-    const Fault &failed() const { return Failed; }
+    const Fault &fault() const { return StartFault; }
     /// Translates the call's status. Must be called once.
     Fault end(const grpc::Status &Status);
 
@@ -90,7 +90,7 @@ public:
   private:
     friend class Server;
     /// Sets who reported \p F, and updates the connection's state.
-    void note(Fault &F);
+    void recordFault(Fault &F);
 
     Server &S;
     Stop &Stopping;
@@ -99,8 +99,8 @@ public:
     const bool IsPing;
     uint64_t Stamp = 0; // of the helper's headers
     std::string Token;  // the token sent; empty: none
-    const Fault Failed;
-    Stop::Call Here;
+    const Fault StartFault;
+    Stop::Call CancelRegistration;
   };
 
   /// Calls \p Fn(context), which calls \p To, until it succeeds or a retry does
@@ -110,15 +110,15 @@ public:
   Fault call(Stop &Stopping, const Endpoint &To, const std::string &Action,
              F Fn, uint64_t Size = 0) {
     for (uint32_t Try = 0;; ++Try) {
-      Fault Found;
+      Fault Result;
       {
         Call C(*this, Stopping, To, Action, limit(Size));
-        Found = C.failed();
-        if (!Found)
-          Found = C.end(Fn(C.Context));
+        Result = C.fault();
+        if (!Result)
+          Result = C.end(Fn(C.Context));
       }
-      if (!mayRetry(Found, Try) || !pause(Stopping, Found, Try))
-        return Found;
+      if (!mayRetry(Result, Try) || !pause(Stopping, Result, Try))
+        return Result;
     }
   }
   /// Returns the time limit of a call that transfers \p Size bytes. Several
@@ -155,7 +155,7 @@ public:
   const Settings &S;
   /// Called on the first retry because the server is unreachable, on the call's
   /// thread. May be empty.
-  std::function<void(const Fault &)> WhenUnavailable;
+  std::function<void(const Fault &)> OnUnavailable;
   /// Connections for executions, used in turn. Any thread.
   struct Executor {
     Connection *By;
@@ -183,15 +183,15 @@ private:
     const std::shared_ptr<grpc::Channel> Channel;
     const std::unique_ptr<re::Capabilities::Stub> Capabilities;
     unsigned NumCalls = 0; // in progress, without the ping
-    Clock::time_point Heard{};
-    std::unique_ptr<Ping> Waiting; // a ping without an answer yet
+    Clock::time_point LastActivity{};
+    std::unique_ptr<Ping> PendingPing; // a ping without an answer yet
   };
   struct Peer {
     /// The first isn't for executions.
     std::vector<std::unique_ptr<Connection>> Connections;
-    unsigned NumCalls = 0;              // in progress, on all of them
-    bool Failing = false;               // the last call found no server
-    Clock::time_point Heard{}, Ended{}; // of a call
+    unsigned NumCalls = 0;  // in progress, on all of them
+    bool IsFailing = false; // the last call found no server
+    Clock::time_point LastActivity{}, LastCallEnd{}; // of a call
   };
 
   Connection &connectionTo(const Endpoint &To) {
@@ -201,7 +201,7 @@ private:
   void ping(Connection &C);
   /// Handles the answers to pings that have arrived; with \p All, waits for
   /// all.
-  void takeAnswers(bool All);
+  void handlePings(bool All);
   /// Sets the deadline and the metadata.
   Fault prepare(Call &C, const std::string &Action, std::chrono::seconds Limit,
                 bool MayWait);
@@ -215,7 +215,7 @@ private:
   std::vector<Executor> Executors;
   std::atomic<unsigned> NextExecutor{0};
   std::mutex PulseMutex; // guards the calls' state of connections
-  grpc::CompletionQueue Answers;
+  grpc::CompletionQueue PingQueue;
   std::mutex ExplainMutex;                      // guards what follows
   std::map<std::string, std::string> Explained; // by the endpoint's name
   std::atomic<bool> WasUnavailable{false};

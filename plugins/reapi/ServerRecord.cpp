@@ -18,18 +18,18 @@ static constexpr unsigned MaxTries = 3;
 // after.
 static constexpr unsigned MaxRejected = 3, MaxRejectedLater = 10;
 // When the user is told that jobs only wait on the server.
-static constexpr std::chrono::seconds WaitingIsNews{3};
+static constexpr std::chrono::seconds WaitingReportDelay{3};
 
 void ServerRecord::change(Execution &Old, Execution New) {
   std::lock_guard<std::mutex> Lock(Mutex);
-  if (NumThere == 0 || New.IsRunning || Old.IsRunning)
+  if (NumActive == 0 || New.IsRunning || Old.IsRunning)
     WaitingSince = std::chrono::steady_clock::now();
-  NumThere += unsigned(New.IsThere) - unsigned(Old.IsThere);
+  NumActive += unsigned(New.IsActive) - unsigned(Old.IsActive);
   NumQueued += unsigned(New.IsQueued) - unsigned(Old.IsQueued);
   NumRunning += unsigned(New.IsRunning) - unsigned(Old.IsRunning);
-  MostQueued = std::max(MostQueued, NumQueued);
-  MostRunning = std::max(MostRunning, NumRunning);
-  HasQueued |= New.IsThere && !New.IsRunning && NumRunning != 0;
+  MaxQueued = std::max(MaxQueued, NumQueued);
+  MaxRunning = std::max(MaxRunning, NumRunning);
+  HasQueued |= New.IsActive && !New.IsRunning && NumRunning != 0;
   Old = New;
 }
 
@@ -49,8 +49,8 @@ void ServerRecord::load(dtlto_load &Load, unsigned Used, unsigned Size,
   std::lock_guard<std::mutex> Lock(Mutex);
   // The API doesn't report slots. Once a job waits at the server, the server
   // runs as many jobs as it can.
-  if (HasQueued && MostRunning) {
-    Load.slots = std::min(MostRunning, Size);
+  if (HasQueued && MaxRunning) {
+    Load.slots = std::min(MaxRunning, Size);
     Load.free = Load.slots - std::min(Load.slots, NumRunning);
   }
   Load.queued = Accepted - std::min(Accepted, std::min(Used, NumRunning));
@@ -62,30 +62,30 @@ void ServerRecord::load(dtlto_load &Load, unsigned Used, unsigned Size,
 // Tries and refusals
 //===----------------------------------------------------------------------===//
 
-void ServerRecord::begun(const BlobName &Action) {
+void ServerRecord::recordStart(const BlobName &Action) {
   std::lock_guard<std::mutex> Lock(Mutex);
-  ++TriesOf[Action.Hash].Begun;
+  ++TriesByAction[Action.Hash].NumBegun;
 }
 
 std::string ServerRecord::whyNot(const BlobName &Action) const {
   std::lock_guard<std::mutex> Lock(Mutex);
-  auto It = TriesOf.find(Action.Hash);
-  if (It == TriesOf.end() ||
-      std::max(It->second.Begun, It->second.Failed) < MaxTries)
+  auto It = TriesByAction.find(Action.Hash);
+  if (It == TriesByAction.end() ||
+      std::max(It->second.NumBegun, It->second.NumFailed) < MaxTries)
     return "";
   return It->second.Why;
 }
 
-void ServerRecord::ended(const BlobName &Action, const Fault &F,
-                         bool IsRefusal) {
+void ServerRecord::recordEnd(const BlobName &Action, const Fault &F,
+                             bool IsRefusal) {
   std::lock_guard<std::mutex> Lock(Mutex);
   if (F) {
-    Tries &T = TriesOf[Action.Hash];
+    Tries &T = TriesByAction[Action.Hash];
     T.Why = F.Text;
-    T.Failed += F.FromServer && !IsRefusal;
+    T.NumFailed += F.IsFromServer && !IsRefusal;
     return;
   }
-  TriesOf.erase(Action.Hash);
+  TriesByAction.erase(Action.Hash);
   ToRepair.erase(Action.Hash);
   NumRejected = 0;
   LastRefusal.clear();
@@ -94,7 +94,7 @@ void ServerRecord::ended(const BlobName &Action, const Fault &F,
 bool ServerRecord::isRejected(const Fault &F, bool HasExecuted) {
   // An action that is cancelled, takes too long, or lacks a blob that the
   // server names shows nothing about others.
-  if (!F.FromServer || !F.Blobs.empty() ||
+  if (!F.IsFromServer || !F.Blobs.empty() ||
       F.Code == grpc::StatusCode::CANCELLED ||
       F.Code == grpc::StatusCode::ABORTED ||
       F.Code == grpc::StatusCode::DEADLINE_EXCEEDED)
@@ -103,34 +103,34 @@ bool ServerRecord::isRejected(const Fault &F, bool HasExecuted) {
   return ++NumRejected >= (HasExecuted ? MaxRejectedLater : MaxRejected);
 }
 
-bool ServerRecord::refused(const std::string &Text, bool IsNews) {
+bool ServerRecord::handleRefusal(const std::string &Text, bool ShouldReport) {
   std::lock_guard<std::mutex> Lock(Mutex);
   LastRefusal = Text;
-  return IsNews && !std::exchange(ToldWaiting, true);
+  return ShouldReport && !std::exchange(HasReportedWaiting, true);
 }
 
-std::string ServerRecord::whyWaiting() {
+std::string ServerRecord::waitingReason() {
   std::lock_guard<std::mutex> Lock(Mutex);
-  if (ToldWaiting || NumQueued == 0 || NumRunning != 0 ||
-      std::chrono::steady_clock::now() - WaitingSince < WaitingIsNews)
+  if (HasReportedWaiting || NumQueued == 0 || NumRunning != 0 ||
+      std::chrono::steady_clock::now() - WaitingSince < WaitingReportDelay)
     return "";
-  ToldWaiting = true;
+  HasReportedWaiting = true;
   return std::to_string(NumQueued) +
          (NumQueued == 1 ? " job is" : " jobs are") +
          " in its queue, and none has started for " +
-         std::to_string(WaitingIsNews.count()) + " s";
+         std::to_string(WaitingReportDelay.count()) + " s";
 }
 
-std::string ServerRecord::whyNothing() const {
+std::string ServerRecord::noResultReason() const {
   std::lock_guard<std::mutex> Lock(Mutex);
-  if (ToldWaiting || MostRunning)
+  if (HasReportedWaiting || MaxRunning)
     return "";
   if (!LastRefusal.empty())
     return "refused all jobs: " + LastRefusal;
-  if (MostQueued)
-    return "had " + std::to_string(MostQueued) +
-           (MostQueued == 1 ? " job in its queue, and started none"
-                            : " jobs in its queue, and started none");
+  if (MaxQueued)
+    return "had " + std::to_string(MaxQueued) +
+           (MaxQueued == 1 ? " job in its queue, and started none"
+                           : " jobs in its queue, and started none");
   return "";
 }
 
@@ -140,21 +140,21 @@ std::string ServerRecord::whyNothing() const {
 
 bool ServerRecord::wasRefuted(uint64_t Job, const BlobName &Action) {
   std::lock_guard<std::mutex> Lock(Mutex);
-  ActionOf[Job] = Action;
+  ActionByJob[Job] = Action;
   return Refuted.count(Action.Hash) != 0;
 }
 
 void ServerRecord::refute(uint64_t Job, bool MayBeCached) {
   std::lock_guard<std::mutex> Lock(Mutex);
-  auto It = ActionOf.find(Job);
-  if (It == ActionOf.end())
+  auto It = ActionByJob.find(Job);
+  if (It == ActionByJob.end())
     return;
   Refuted.insert(It->second.Hash);
   if (MayBeCached)
     ToRepair[It->second.Hash] = It->second;
 }
 
-std::map<std::string, BlobName> ServerRecord::takeToRepair() {
+std::map<std::string, BlobName> ServerRecord::takeRepairs() {
   std::lock_guard<std::mutex> Lock(Mutex);
   return std::exchange(ToRepair, {});
 }

@@ -26,7 +26,7 @@ class ServerRecord {
 public:
   /// What the server reports on one execution.
   struct Execution {
-    bool IsThere = false, IsRunning = false, IsQueued = false;
+    bool IsActive = false, IsRunning = false, IsQueued = false;
   };
   /// Replaces \p Old by \p New.
   void change(Execution &Old, Execution New);
@@ -38,26 +38,26 @@ public:
             uint32_t Accepted) const;
 
   /// Records that the server has accepted the action once more.
-  void begun(const BlobName &Action);
+  void recordStart(const BlobName &Action);
   /// Returns why the action may not begin again, even if the linker submits its
   /// job again. Returns nothing if it may.
   std::string whyNot(const BlobName &Action) const;
   /// Records that one execution of the action has ended with \p F. \p
   /// IsRefusal: the server has not accepted it.
-  void ended(const BlobName &Action, const Fault &F, bool IsRefusal);
+  void recordEnd(const BlobName &Action, const Fault &F, bool IsRefusal);
   /// Counts an action that failed with \p F. Returns whether the server seems
   /// to fail all actions of this link. \p HasExecuted: it has executed others.
   bool isRejected(const Fault &F, bool HasExecuted);
 
   /// Records that the server refuses executions with \p Text. Returns whether
-  /// to tell the user: if it \p IsNews, the first time.
-  bool refused(const std::string &Text, bool IsNews);
+  /// to tell the user: if it \p ShouldReport, the first time.
+  bool handleRefusal(const std::string &Text, bool ShouldReport);
   /// Returns, once, that jobs wait in the server's queue and none begins.
   /// Returns nothing as long as jobs run.
-  std::string whyWaiting();
+  std::string waitingReason();
   /// Returns why no job has run, or nothing if one has or the user already
   /// knows.
-  std::string whyNothing() const;
+  std::string noResultReason() const;
 
   /// Records the action as that of \p Job. Returns whether the linker has
   /// refuted one of its results.
@@ -67,27 +67,27 @@ public:
   void refute(uint64_t Job, bool MayBeCached);
   /// Returns actions whose wrong results may be in the action cache, by digest.
   /// Each is returned once.
-  std::map<std::string, BlobName> takeToRepair();
+  std::map<std::string, BlobName> takeRepairs();
 
 private:
   /// The tries of an action that has not succeeded yet.
   struct Tries {
-    unsigned Begun = 0, Failed = 0;
+    unsigned NumBegun = 0, NumFailed = 0;
     std::string Why; // of the last failure
   };
 
   mutable std::mutex Mutex; // guards what follows
-  unsigned NumThere = 0, NumRunning = 0, MostRunning = 0;
-  unsigned NumQueued = 0, MostQueued = 0; // in the server's queue
-  bool HasQueued = false;                 // a job has waited while others ran
+  unsigned NumActive = 0, NumRunning = 0, MaxRunning = 0;
+  unsigned NumQueued = 0, MaxQueued = 0; // in the server's queue
+  bool HasQueued = false;                // a job has waited while others ran
   std::chrono::steady_clock::time_point WaitingSince; // while none ran
   std::set<std::string> Workers;
-  std::map<std::string, Tries> TriesOf; // by the action's digest
-  unsigned NumRejected = 0;             // in a row
-  std::string LastRefusal;              // since the last success
-  bool ToldWaiting = false;
-  std::unordered_map<uint64_t, BlobName> ActionOf; // by the job's id
-  std::set<std::string> Refuted;                   // digests of actions
+  std::map<std::string, Tries> TriesByAction; // by the action's digest
+  unsigned NumRejected = 0;                   // in a row
+  std::string LastRefusal;                    // since the last success
+  bool HasReportedWaiting = false;
+  std::unordered_map<uint64_t, BlobName> ActionByJob; // by the job's id
+  std::set<std::string> Refuted;                      // digests of actions
   std::map<std::string, BlobName> ToRepair;
 };
 

@@ -89,8 +89,8 @@ bool dtlto::reapi::readEndpoint(std::string_view Text, bool Tls, Endpoint &E) {
 }
 
 bool Endpoint::isLocal() const {
-  for (std::string_view Here : {"unix:", "localhost:", "127.", "[::1]:"})
-    if (Target.compare(0, Here.size(), Here) == 0)
+  for (std::string_view LocalPrefix : {"unix:", "localhost:", "127.", "[::1]:"})
+    if (Target.compare(0, LocalPrefix.size(), LocalPrefix) == 0)
       return true;
   return false;
 }
@@ -180,10 +180,10 @@ private:
            const std::string &Place, bool IsTls = false);
   void readFamily(Family Of, const GetEnv &Env, bool IsTls);
   /// Whether \p Name is set from a higher rank; otherwise, sets its rank now.
-  bool isTaken(const std::string &Name) {
+  bool isAlreadySet(const std::string &Name) {
     return Ranks.try_emplace(Name, Rank).first->second != Rank;
   }
-  std::string shown(std::string_view Setting) const;
+  std::string redacted(std::string_view Setting) const;
   [[noreturn]] void wrong(const std::string &Why) const {
     throw sdk::Error(DTLTO_ERROR_CALLER, Where + ": " + Why);
   }
@@ -249,7 +249,7 @@ Reader::Setter Reader::pairs(std::string Name,
       if (isBinaryHeader(Key))
         wrong("headers with binary values cannot be set");
     }
-    if (!isTaken(Name + "=" + Key))
+    if (!isAlreadySet(Name + "=" + Key))
       To[Key] = Text;
   };
 }
@@ -271,12 +271,12 @@ Reader::Table Reader::makeTable() {
     if (S.Digest == "auto")
       S.Digest.clear();
   };
-  auto Use = [this](std::string_view Value) {
+  auto CacheUse = [this](std::string_view Value) {
     S.CacheOnly = Value == "only";
-    S.Use = Value == "write" ? Results::Write
-            : Value == "off" ? Results::Off
-                             : Results::Read;
-    if (S.Use == Results::Read && !S.CacheOnly && Value != "read")
+    S.CacheUse = Value == "write" ? Results::Write
+                 : Value == "off" ? Results::Off
+                                  : Results::Read;
+    if (S.CacheUse == Results::Read && !S.CacheOnly && Value != "read")
       wrong("expected write, read, off or only");
   };
   return {{"server", service(S.Server)},
@@ -294,7 +294,7 @@ Reader::Table Reader::makeTable() {
                                     "dtlto-codegen-static, or the name of a "
                                     "clang")},
           {"digest", Digest},
-          {"results", Use},
+          {"results", CacheUse},
           {"jobs", number(1, 4096, S.Jobs)},
           {"timeout", number(1, 86400, S.Timeout)},
           {"retries", number(0, 100, S.Retries)},
@@ -305,7 +305,7 @@ Reader::Table Reader::makeTable() {
 void Reader::set(std::string_view Name, std::string_view Value,
                  const std::string &Place, bool IsTls) {
   // Each platform property and each header has its own rank.
-  if (Name != "platform" && Name != "header" && isTaken(std::string(Name)))
+  if (Name != "platform" && Name != "header" && isAlreadySet(std::string(Name)))
     return;
   Where = Place;
   Tls = IsTls;
@@ -331,7 +331,8 @@ static std::string_view trim(std::string_view Text) {
 }
 
 /// Returns \p Value for a message, without a key in front of a host.
-static std::string shownValue(std::string_view Name, std::string_view Value) {
+static std::string redactedValue(std::string_view Name,
+                                 std::string_view Value) {
   size_t At = Value.rfind('@');
   if (At == Value.npos ||
       (Name != "server" && Name != "cas" && Name != "cache"))
@@ -345,7 +346,7 @@ static std::string shownValue(std::string_view Name, std::string_view Value) {
 
 /// Returns \p Setting for a message without secrets. Headers may be secrets,
 /// even misspelled ones, and messages go to logs.
-std::string Reader::shown(std::string_view Setting) const {
+std::string Reader::redacted(std::string_view Setting) const {
   auto Word = [](std::string_view Text) {
     size_t End = 0;
     while (End != Text.size() &&
@@ -358,7 +359,7 @@ std::string Reader::shown(std::string_view Setting) const {
   bool HasValue = !Rest.empty() && Rest.front() == '=';
   if (HasValue && Name != "header" && find(Name))
     return quote(std::string(Setting.substr(0, Setting.find('=') + 1)) +
-                 shownValue(Name, Setting.substr(Setting.find('=') + 1)));
+                 redactedValue(Name, Setting.substr(Setting.find('=') + 1)));
   if (HasValue && Name == "header")
     Name += "=" + Word(trim(Rest.substr(1)));
   return quote(Name);
@@ -369,10 +370,10 @@ void Reader::readArguments(const dtlto_session_params &Params) {
     std::string_view Arg = Params.args[I];
     size_t Equals = Arg.find('=');
     if (Equals == Arg.npos)
-      throw Error(DTLTO_ERROR_CALLER,
-                  "unknown argument " + shown(Arg) + ": expected NAME=VALUE");
+      throw Error(DTLTO_ERROR_CALLER, "unknown argument " + redacted(Arg) +
+                                          ": expected NAME=VALUE");
     set(Arg.substr(0, Equals), Arg.substr(Equals + 1),
-        "argument " + shown(Arg));
+        "argument " + redacted(Arg));
   }
 }
 
@@ -393,8 +394,8 @@ void Reader::readConfig() {
     const std::string Place = quote(Config) + " line " + std::to_string(No);
     if (Equals == Line.npos || Name == "config")
       throw Error(DTLTO_ERROR_CALLER,
-                  Place + ": expected NAME=VALUE, found " + shown(Line));
-    set(Name, trim(Line.substr(Equals + 1)), Place + ": " + shown(Line));
+                  Place + ": expected NAME=VALUE, found " + redacted(Line));
+    set(Name, trim(Line.substr(Equals + 1)), Place + ": " + redacted(Line));
   }
 }
 
@@ -424,7 +425,8 @@ void Reader::readFamily(Family Of, const GetEnv &Env, bool IsTls) {
     // In recc, a timeout of 0 means no limit.
     bool IsEndless = Value == "0"sv && V.Setting == "timeout"sv;
     set(V.Setting, IsEndless ? "86400" : Value,
-        std::string("$") + V.Name + "=" + quote(shownValue(V.Setting, Value)),
+        std::string("$") + V.Name + "=" +
+            quote(redactedValue(V.Setting, Value)),
         IsTls);
   }
 }

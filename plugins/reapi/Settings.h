@@ -56,7 +56,7 @@ struct Settings {
   std::string Worker = "codegen";
   std::string WorkerFile; // to send, for the first two kinds
   std::string Digest;     // "sha256", "blake3", or empty: the server's best
-  Results Use = Results::Write;
+  Results CacheUse = Results::Write;
   bool CacheOnly = false;           // nothing is executed
   uint32_t Jobs = 128;              // in flight at the same time, at most
   std::chrono::seconds Timeout{60}; // for each call except executions

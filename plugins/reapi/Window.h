@@ -33,7 +33,7 @@ public:
     while (!IsStopped()) {
       if (Used < Size && Clock::now() >= NotBefore) {
         ++Used;
-        Round = Now;
+        Round = CurrentRound;
         return true;
       }
       if (Used < Size)
@@ -56,27 +56,27 @@ public:
   void grow() {
     std::lock_guard<std::mutex> Lock(Mutex);
     Size = std::min(Max, Size + 1);
-    InRow = 0;
+    RefusalStreak = 0;
     NotBefore = {};
     Changed.notify_all();
   }
   /// Records that the server has begun one execution in flight.
-  void begun() {
+  void recordStart() {
     std::lock_guard<std::mutex> Lock(Mutex);
-    InRow = 0;
+    RefusalStreak = 0;
   }
   /// Records that the server refuses one execution in flight, which entered in
   /// \p Round. Each refused execution must leave(). After several refusals, the
   /// limit is a little below what the server had room for. \p Pause(n) is the
   /// pause after n rounds in a row. Returns that n.
-  template <typename F> unsigned refused(uint64_t Round, F Pause) {
+  template <typename F> unsigned handleRefusal(uint64_t Round, F Pause) {
     std::lock_guard<std::mutex> Lock(Mutex);
     Size = std::max(1u, std::min(Size, Used) - 1);
-    if (Round == Now) {
-      ++Now;
-      NotBefore = Clock::now() + Pause(++InRow);
+    if (Round == CurrentRound) {
+      ++CurrentRound;
+      NotBefore = Clock::now() + Pause(++RefusalStreak);
     }
-    return InRow;
+    return RefusalStreak;
   }
   unsigned size() const {
     std::lock_guard<std::mutex> Lock(Mutex);
@@ -92,8 +92,8 @@ private:
   mutable std::mutex Mutex; // guards what follows
   std::condition_variable Changed;
   unsigned Size, Used = 0;
-  uint64_t Now = 0;   // the round
-  unsigned InRow = 0; // rounds that ended with a refusal
+  uint64_t CurrentRound = 0;  // the round
+  unsigned RefusalStreak = 0; // rounds that ended with a refusal
   Clock::time_point NotBefore{};
 };
 

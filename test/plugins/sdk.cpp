@@ -84,7 +84,7 @@ public:
 
 private:
   void run(Job &J) {
-    J.finish(J.compileHere());
+    J.finish(J.compileLocally());
     if (How == "twice")
       J.finish({"not the object", {}, {}});
   }

@@ -50,44 +50,44 @@ using namespace dtlto;
 
 // A DBS may lose a result with more than a megabyte of diagnostics.
 static constexpr size_t MaxStderr = 64 << 10;
-static size_t NumSaid = 0;
+static size_t StderrSize = 0;
 
 // LLVM's diagnostics, each with a zero byte at its end, until the result has
 // been framed.
-static std::string Framed;
+static std::string FramedMessages;
 
 /// Writes a line to standard error, up to a limit on the output.
-static void say(StringRef Text) {
+static void printLine(StringRef Text) {
   constexpr StringLiteral Cut = "dtlto-codegen: more messages were cut off\n";
-  if (NumSaid > MaxStderr)
+  if (StderrSize > MaxStderr)
     return;
-  NumSaid += Text.size() + 1;
-  if (NumSaid > MaxStderr)
+  StderrSize += Text.size() + 1;
+  if (StderrSize > MaxStderr)
     errs() << Text.take_front(1024) << "\n" << Cut;
   else
     errs() << Text << "\n";
 }
 
 /// Keeps a diagnostic for the frame, within the limit of standard error.
-static void keep(StringRef Text) {
-  if (Framed.size() + Text.size() < MaxStderr)
-    Framed += Text.str() + '\0';
+static void keepForFrame(StringRef Text) {
+  if (FramedMessages.size() + Text.size() < MaxStderr)
+    FramedMessages += Text.str() + '\0';
 }
 
 /// Writes the diagnostics that were kept for a frame to standard error, if
 /// there is no result to frame.
-static void sayKept() {
-  for (StringRef Rest = Framed; !Rest.empty();) {
+static void printFramedMessages() {
+  for (StringRef Rest = FramedMessages; !Rest.empty();) {
     StringRef Text;
     std::tie(Text, Rest) = Rest.split('\0');
-    say(Text);
+    printLine(Text);
   }
-  Framed.clear();
+  FramedMessages.clear();
 }
 
 static int fail(const Twine &Why) {
-  sayKept();
-  say(("dtlto-codegen: error: " + Why).str());
+  printFramedMessages();
+  printLine(("dtlto-codegen: error: " + Why).str());
   return 1;
 }
 
@@ -171,7 +171,8 @@ static std::string frame(const JobOutputs &Outputs, const BundleId &Job) {
     Packed = packOutputs(Outputs);
     Result = StringRef(Packed.data(), Packed.size());
   }
-  return (frameHead(Result, Job, Framed) + Result + Framed).str();
+  return (frameHead(Result, Job, FramedMessages) + Result + FramedMessages)
+      .str();
 }
 
 static Error write(const CommandLine &C, const JobOutputs &Outputs,
@@ -255,15 +256,16 @@ compile(StringRef Input, Expected<Bundle> B, bool IsFramed,
   initializeTargets();
   // LLVM may exit on an error.
   if (IsFramed)
-    std::atexit(sayKept);
-  Expected<WorkerResult> Result = runBundle(*B, IsFramed ? keep : say);
+    std::atexit(printFramedMessages);
+  Expected<WorkerResult> Result =
+      runBundle(*B, IsFramed ? keepForFrame : printLine);
   if (!Result)
     return fail(B->Name + ": " + toString(Result.takeError()));
-  if (!Result->Produced)
+  if (!Result->IsProduced)
     return fail(B->Name + ": no object was made");
   if (Error E = Write(Result->outputs(), B->Id))
     return fail(toString(std::move(E)));
-  Framed.clear();
+  FramedMessages.clear();
   return 0;
 }
 
@@ -294,9 +296,10 @@ static int compileEntry(StringRef Input, StringRef Bytes, raw_ostream &OS) {
       Input, readBundle(Bytes, LLVM_VERSION_STRING), /*IsFramed=*/true,
       [&](const JobOutputs &Outputs, const BundleId &Job) {
         std::string Result = frame(Outputs, Job);
-        auto Took = std::chrono::duration_cast<std::chrono::microseconds>(
+        auto Duration = std::chrono::duration_cast<std::chrono::microseconds>(
             std::chrono::steady_clock::now() - Begin);
-        OS << batchEntryHead(Result.size(), uint64_t(Took.count())) << Result;
+        OS << batchEntryHead(Result.size(), uint64_t(Duration.count()))
+           << Result;
         OS.flush();
         return Error::success();
       });
@@ -317,10 +320,10 @@ static int compileBatch(const CommandLine &C, StringRef Bytes) {
   int Status = 0;
   for (StringRef Bundle : *Bundles)
     if ((Status = runInChild([&] {
-           int Made = compileEntry(C.Input, Bundle, OS);
-           if (Made == 0 && OS.error())
-             Made = fail(toString(createFileError(C.Output, OS.error())));
-           return Made;
+           int Code = compileEntry(C.Input, Bundle, OS);
+           if (Code == 0 && OS.error())
+             Code = fail(toString(createFileError(C.Output, OS.error())));
+           return Code;
          })))
       break;
   if (Status && C.Output != "-")

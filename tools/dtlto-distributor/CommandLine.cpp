@@ -23,8 +23,8 @@ static constexpr StringLiteral Shared[] = {
     "order",    "memory",     "timeout",  "verify",     "costs",
     "progress", "report",     "log"};
 
-static constexpr StringLiteral NotHere[] = {"cache", "keep-ir", "save-jobs",
-                                            "slim",  "split",   "status"};
+static constexpr StringLiteral Unsupported[] = {"cache", "keep-ir", "save-jobs",
+                                                "slim",  "split",   "status"};
 
 void dtlto::printUsage(raw_ostream &OS) {
   OS << R"(usage: dtlto-distributor --plugin=<name> [<option>...] <file>.json
@@ -81,7 +81,7 @@ static Error readOption(Command &C, StringRef Name,
     C.Prefix = std::move(*P);
   } else { // an option of the linker
     Name.consume_front(Prefix);
-    if (is_contained(NotHere, Name))
+    if (is_contained(Unsupported, Name))
       return failure("option " + printable(Spelling) +
                      " does not apply to jobs that are files");
     return setOption(C.Opts, (Prefix + Name).str(), Value, Spelling);

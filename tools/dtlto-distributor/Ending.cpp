@@ -28,7 +28,7 @@ static pid_t Parent = 0;
 static int Wake[2] = {-1, -1};
 static std::atomic<bool> IsEnding = false;
 
-void dtlto::noteParent() { Parent = ::getppid(); }
+void dtlto::recordParent() { Parent = ::getppid(); }
 
 void dtlto::waitIfEnding() {
   while (IsEnding)
@@ -46,7 +46,7 @@ void dtlto::endOnSignals(std::function<void()> End, bool WithParent) {
     IsEnding = true;
     End();
     sys::RunInterruptHandlers(); // removes unfinished files
-    Jobserver::giveBackAll();
+    Jobserver::releaseAllTokens();
     ::_exit(128 + SIGTERM);
   }).detach();
   // LLVM's handler removes files first, and lets a second signal end the
@@ -66,7 +66,7 @@ std::vector<std::string> dtlto::launcher(const std::string &Self) {
   return {Self, Option, std::to_string(::getpid())};
 }
 
-void dtlto::becomeLaunched(int Argc, char **Argv) {
+void dtlto::runAsLauncher(int Argc, char **Argv) {
   if (Argc < 5 || std::strcmp(Argv[1], Option) != 0)
     return;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -77,7 +77,7 @@ void dtlto::becomeLaunched(int Argc, char **Argv) {
   ::_exit(127);
 }
 
-void dtlto::removeAfterUs(const std::string &Folder) {
+void dtlto::removeWhenProcessEnds(const std::string &Folder) {
   int Why;
   // The guard lives until the kernel closes our end of its stream.
   static const Guard *TheGuard =

@@ -24,7 +24,7 @@ namespace dtlto {
 
 /// Notes which process has started this one. Must be called before anything
 /// slow: once the parent has ended, another process takes its place.
-void noteParent();
+void recordParent();
 
 /// From now on, SIGINT, SIGTERM and SIGHUP call \p End, once, on a thread of
 /// its own; then the process ends with an error. With \p WithParent, the same
@@ -42,11 +42,11 @@ std::vector<std::string> launcher(const std::string &Self);
 
 /// For main(): if the arguments are a launcher's, this process becomes the
 /// program, or ends with an error. Otherwise returns.
-void becomeLaunched(int Argc, char **Argv);
+void runAsLauncher(int Argc, char **Argv);
 
 /// Removes \p Folder with its contents once this process has ended. Ignores
 /// failures to arrange that.
-void removeAfterUs(const std::string &Folder);
+void removeWhenProcessEnds(const std::string &Folder);
 
 } // namespace dtlto
 

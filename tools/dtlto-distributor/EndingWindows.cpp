@@ -37,14 +37,14 @@ using namespace dtlto;
 static constexpr DWORD ExitCode = 0xC000013A;
 
 static HANDLE Parent = nullptr;
-static std::function<void()> *TheEnd; // never destroyed
+static std::function<void()> *EndHandler; // never destroyed
 static std::atomic<bool> IsEnding = false;
 
 /// The first call ends the process; later callers block until then.
 static void end() {
   if (IsEnding.exchange(true))
     ::Sleep(INFINITE);
-  (*TheEnd)();
+  (*EndHandler)();
   sys::RunInterruptHandlers(); // removes unfinished files
   ::TerminateProcess(::GetCurrentProcess(), ExitCode);
 }
@@ -56,7 +56,7 @@ static BOOL WINAPI onControl(DWORD) {
   return TRUE;
 }
 
-static uint64_t startOf(HANDLE Process) {
+static uint64_t startTime(HANDLE Process) {
   FILETIME Start = {}, Other;
   ::GetProcessTimes(Process, &Start, &Other, &Other, &Other);
   return uint64_t(Start.dwHighDateTime) << 32 | Start.dwLowDateTime;
@@ -75,14 +75,14 @@ static HANDLE openParent() {
   ::CloseHandle(All);
   HANDLE Process = ::OpenProcess(
       SYNCHRONIZE | PROCESS_QUERY_LIMITED_INFORMATION, FALSE, Parent);
-  if (Process && startOf(Process) <= startOf(::GetCurrentProcess()))
+  if (Process && startTime(Process) <= startTime(::GetCurrentProcess()))
     return Process;
   if (Process)
     ::CloseHandle(Process);
   return nullptr;
 }
 
-void dtlto::noteParent() { Parent = openParent(); }
+void dtlto::recordParent() { Parent = openParent(); }
 
 void dtlto::waitIfEnding() {
   if (IsEnding)
@@ -90,7 +90,7 @@ void dtlto::waitIfEnding() {
 }
 
 void dtlto::endOnSignals(std::function<void()> End, bool WithParent) {
-  TheEnd = new std::function<void()>(std::move(End));
+  EndHandler = new std::function<void()>(std::move(End));
   ::SetConsoleCtrlHandler(onControl, TRUE);
   if (!WithParent || !Parent)
     return;
@@ -104,7 +104,7 @@ static constexpr const char *Option = "--remove-after";
 
 std::vector<std::string> dtlto::launcher(const std::string &) { return {}; }
 
-void dtlto::becomeLaunched(int Argc, char **Argv) {
+void dtlto::runAsLauncher(int Argc, char **Argv) {
   if (Argc != 4 || std::strcmp(Argv[1], Option) != 0)
     return;
   auto Process = reinterpret_cast<HANDLE>(std::strtoull(Argv[2], nullptr, 16));
@@ -117,18 +117,19 @@ void dtlto::becomeLaunched(int Argc, char **Argv) {
   std::_Exit(0);
 }
 
-void dtlto::removeAfterUs(const std::string &Folder) {
-  HANDLE Us = nullptr;
+void dtlto::removeWhenProcessEnds(const std::string &Folder) {
+  HANDLE ThisProcess = nullptr;
   wchar_t Self[32768];
   if (!::GetModuleFileNameW(nullptr, Self, 32768) ||
       !::DuplicateHandle(::GetCurrentProcess(), ::GetCurrentProcess(),
-                         ::GetCurrentProcess(), &Us, SYNCHRONIZE, TRUE, 0))
+                         ::GetCurrentProcess(), &ThisProcess, SYNCHRONIZE, TRUE,
+                         0))
     return;
   // The folder's name has no quotes, and no backslash at its end.
   char Number[32];
-  std::snprintf(
-      Number, sizeof(Number), "%llx",
-      static_cast<unsigned long long>(reinterpret_cast<uintptr_t>(Us)));
+  std::snprintf(Number, sizeof(Number), "%llx",
+                static_cast<unsigned long long>(
+                    reinterpret_cast<uintptr_t>(ThisProcess)));
   std::string Args = "dtlto-distributor " + std::string(Option) + " " + Number +
                      " \"" + Folder + "\"";
   std::wstring Line;
@@ -141,17 +142,17 @@ void dtlto::removeAfterUs(const std::string &Folder) {
   std::vector<char> List(Size);
   Info.lpAttributeList =
       reinterpret_cast<LPPROC_THREAD_ATTRIBUTE_LIST>(List.data());
-  PROCESS_INFORMATION Made = {};
+  PROCESS_INFORMATION Child = {};
   // The child inherits no other handle, and doesn't get our Ctrl-C.
   if (::InitializeProcThreadAttributeList(Info.lpAttributeList, 1, 0, &Size) &&
-      ::UpdateProcThreadAttribute(Info.lpAttributeList, 0,
-                                  PROC_THREAD_ATTRIBUTE_HANDLE_LIST, &Us,
-                                  sizeof(Us), nullptr, nullptr) &&
+      ::UpdateProcThreadAttribute(
+          Info.lpAttributeList, 0, PROC_THREAD_ATTRIBUTE_HANDLE_LIST,
+          &ThisProcess, sizeof(ThisProcess), nullptr, nullptr) &&
       ::CreateProcessW(Self, Line.data(), nullptr, nullptr, TRUE,
                        DETACHED_PROCESS | EXTENDED_STARTUPINFO_PRESENT, nullptr,
-                       nullptr, &Info.StartupInfo, &Made)) {
-    ::CloseHandle(Made.hThread);
-    ::CloseHandle(Made.hProcess);
+                       nullptr, &Info.StartupInfo, &Child)) {
+    ::CloseHandle(Child.hThread);
+    ::CloseHandle(Child.hProcess);
   }
-  ::CloseHandle(Us);
+  ::CloseHandle(ThisProcess);
 }

@@ -43,13 +43,14 @@ static constexpr std::chrono::seconds MaxLoad(60);
 // Time for the compilers to end after they were asked to.
 static constexpr std::chrono::seconds MaxEnd(5);
 
-static std::string self(const char *Argv0) {
-  return sys::fs::getMainExecutable(Argv0, reinterpret_cast<void *>(&self));
+static std::string executablePath(const char *Argv0) {
+  return sys::fs::getMainExecutable(Argv0,
+                                    reinterpret_cast<void *>(&executablePath));
 }
 
 static Expected<const dtlto_plugin *> load(const char *Argv0,
                                            const Options &Opts) {
-  SmallString<256> Folder(self(Argv0));
+  SmallString<256> Folder(executablePath(Argv0));
   sys::path::remove_filename(Folder); // bin
   sys::path::append(Folder, "..", "lib", "dtlto");
   sys::path::remove_dots(Folder, /*remove_dot_dot=*/true);
@@ -57,7 +58,7 @@ static Expected<const dtlto_plugin *> load(const char *Argv0,
   Folders.insert(Folders.end(), Opts.PluginPath.begin(), Opts.PluginPath.end());
   LoadGuard Guard(Program, Opts.Plugin,
                   std::min(MaxLoad, std::chrono::seconds(Opts.TimeoutSeconds)),
-                  isOwnPlugin(Opts.Plugin, Folders.front()));
+                  isShippedPlugin(Opts.Plugin, Folders.front()));
   return loadPlugin(Opts.Plugin, Folders);
 }
 
@@ -78,11 +79,11 @@ static Error checkFiles(const JobList &List) {
     sys::fs::UniqueID Id;
     return sys::fs::getUniqueID(Path, Id) ? std::nullopt : std::optional(Id);
   };
-  StringSet<> Seen;
+  StringSet<> SeenPaths;
   std::set<sys::fs::UniqueID> Inputs;
   for (const FileJob &J : List.Jobs)
     for (StringRef Path : J.Inputs)
-      if (Seen.insert(Path).second)
+      if (SeenPaths.insert(Path).second)
         if (auto Id = IdOf(Path))
           Inputs.insert(*Id);
   std::set<std::pair<sys::fs::UniqueID, StringRef>> Outputs;
@@ -102,7 +103,7 @@ static Error checkFiles(const JobList &List) {
 
 /// Removes old outputs, since objects of an earlier run would pass for new
 /// ones.
-static Error removeOld(const JobList &List) {
+static Error removeOldOutputs(const JobList &List) {
   for (const FileJob &J : List.Jobs)
     for (StringRef Path : J.Outputs)
       if (std::error_code EC = sys::fs::remove(Path))
@@ -126,15 +127,15 @@ static Error checkComplete(const JobList &List) {
 }
 
 /// Makes the folder for unfinished objects, and removes old outputs.
-static Expected<std::string> makeRoom(const JobList &List) {
+static Expected<std::string> prepareFiles(const JobList &List) {
   SmallString<128> Folder;
   if (std::error_code EC = sys::fs::createUniqueDirectory("dtlto", Folder))
     return failure("cannot create the temporary folder '" + Folder +
                    "': " + EC.message());
-  removeAfterUs(Folder.str().str());
+  removeWhenProcessEnds(Folder.str().str());
   if (Error E = checkFiles(List))
     return std::move(E);
-  if (Error E = removeOld(List))
+  if (Error E = removeOldOutputs(List))
     return std::move(E);
   return Folder.str().str();
 }
@@ -152,7 +153,7 @@ static Error run(const char *Argv0, Command &C, PlainMessages &Msg) {
   if (!Opts.Log.empty())
     if (Error E = checkLog(Opts.Log))
       return E;
-  auto Started = std::chrono::steady_clock::now();
+  auto StartTime = std::chrono::steady_clock::now();
   Expected<JobList> List = readJobs(C);
   if (!List)
     return List.takeError();
@@ -163,12 +164,12 @@ static Error run(const char *Argv0, Command &C, PlainMessages &Msg) {
   }
   if (List->Jobs.empty())
     return Error::success();
-  Expected<Compiler> TheCompiler = askCompiler(List->Args);
+  Expected<Compiler> TheCompiler = queryCompiler(List->Args);
   if (!TheCompiler)
     return TheCompiler.takeError();
   Msg.debug("'" + TheCompiler->Program + "' is clang " + TheCompiler->Version +
             " for " + TheCompiler->Triple);
-  Expected<std::string> Folder = makeRoom(*List);
+  Expected<std::string> Folder = prepareFiles(*List);
   if (!Folder)
     return Folder.takeError();
 
@@ -179,9 +180,9 @@ static Error run(const char *Argv0, Command &C, PlainMessages &Msg) {
       C.Jobs ? C.Jobs
              : heavyweight_hardware_concurrency().compute_thread_count()};
   Host->Config = configurePlugin(*Host, List->Jobs.size());
-  auto *Context = new RunContext{*Host, Opts, nullptr, Started, Started};
-  auto Source = std::make_shared<FileJobs>(*Context, *List, *TheCompiler,
-                                           *Folder, launcher(self(Argv0)));
+  auto *Context = new RunContext{*Host, Opts, nullptr, StartTime, StartTime};
+  auto Source = std::make_shared<FileJobs>(
+      *Context, *List, *TheCompiler, *Folder, launcher(executablePath(Argv0)));
   bool HasParent = C.IndexFolder.empty(); // the linker
   endOnSignals(
       [Source, HasParent, Outputs = *List, Folder = *Folder] {
@@ -193,7 +194,7 @@ static Error run(const char *Argv0, Command &C, PlainMessages &Msg) {
         // The linker doesn't remove outputs. A build system keeps the good
         // ones.
         if (HasParent)
-          consumeError(removeOld(Outputs));
+          consumeError(removeOldOutputs(Outputs));
       },
       HasParent);
   guardAgainstExit();
@@ -206,10 +207,10 @@ int main(int Argc, char **Argv) {
 #ifdef _WIN32
   InitLLVM Arguments(Argc, Argv); // makes the arguments UTF-8
 #endif
-  becomeLaunched(Argc, Argv);
+  runAsLauncher(Argc, Argv);
   // Otherwise a file opened later could get the descriptors, and our messages.
   (void)sys::Process::FixupStandardFileDescriptors();
-  noteParent();
+  recordParent();
 #ifndef _WIN32
   ::signal(SIGPIPE, SIG_IGN);
   // If SIGCHLD is ignored, children can't be waited for.
@@ -219,16 +220,16 @@ int main(int Argc, char **Argv) {
   auto Refuse = [&](Error E) {
     handleAllErrors(std::move(E), [&](const ErrorInfoBase &Info) {
       std::string Text = Info.message();
-      StringRef Words = Text;
-      Words.consume_front("dtlto: ");
-      PlainMessages(*Errors, Program, "", false).error(Words);
+      StringRef Message = Text;
+      Message.consume_front("dtlto: ");
+      PlainMessages(*Errors, Program, "", false).error(Message);
     });
     return 1;
   };
-  Expected<Command> Read = readCommand({Argv + 1, Argv + Argc});
-  if (!Read)
-    return Refuse(Read.takeError());
-  auto *C = new Command(std::move(*Read));
+  Expected<Command> ParsedCommand = readCommand({Argv + 1, Argv + Argc});
+  if (!ParsedCommand)
+    return Refuse(ParsedCommand.takeError());
+  auto *C = new Command(std::move(*ParsedCommand));
   if (C->Help)
     printUsage(outs());
   if (C->Version)

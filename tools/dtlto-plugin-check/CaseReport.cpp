@@ -36,29 +36,29 @@ static void writeLine(const Twine &Line) {
 
 void dtlto::check::openReport(int Fd) { ReportFd = Fd; }
 
-void dtlto::check::fail(StringRef Section, const Twine &What, StringRef Mend) {
+void dtlto::check::fail(StringRef Section, const Twine &What, StringRef Fix) {
   Failed = true;
   writeLine("fail\t" + oneLine(Section.str()) + "\t" + oneLine(What.str()) +
-            "\t" + oneLine(Mend.str()));
+            "\t" + oneLine(Fix.str()));
 }
 
 bool dtlto::check::expect(bool Holds, StringRef Section, const Twine &What,
-                          StringRef Mend) {
+                          StringRef Fix) {
   if (!Holds)
-    fail(Section, What, Mend);
+    fail(Section, What, Fix);
   return Holds;
 }
 
 void dtlto::check::failAndExit(StringRef Section, const Twine &What,
-                               StringRef Mend) {
-  fail(Section, What, Mend);
+                               StringRef Fix) {
+  fail(Section, What, Fix);
   ::_exit(1);
 }
 
 void dtlto::check::watchChildren() {
-  static const pid_t Mine = ::getpid();
+  static const pid_t ParentPid = ::getpid();
   std::atexit([] {
-    expect(::getpid() == Mine, "PluginAPI.h",
+    expect(::getpid() == ParentPid, "PluginAPI.h",
            "the plugin called exit() in a child that it forked",
            "end the child with _exit(): exit() runs the linker's own exit "
            "handlers");
@@ -78,16 +78,16 @@ Report dtlto::check::readReport(StringRef Lines) {
   SmallVector<StringRef, 0> All;
   Lines.split(All, '\n');
   for (StringRef Line : All) {
-    R.Ended |= Line == "end";
+    R.HasEnded |= Line == "end";
     if (Line == "loading" || Line == "loaded")
-      R.Loading = Line == "loading";
+      R.IsLoading = Line == "loading";
     SmallVector<StringRef, 4> Parts;
     Line.split(Parts, '\t');
     if (Parts.size() == 2 && Parts[0] == "note")
       R.Note = Parts[1].str();
     if (Parts.size() == 4 && Parts[0] == "fail" && R.Failures.size() != 4 &&
         none_of(R.Failures,
-                [&](const Failure &F) { return F.Mend == Parts[3]; }))
+                [&](const Failure &F) { return F.Fix == Parts[3]; }))
       R.Failures.push_back({Parts[1].str(), Parts[2].str(), Parts[3].str()});
   }
   return R;

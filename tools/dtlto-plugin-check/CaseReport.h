@@ -30,7 +30,7 @@ namespace dtlto::check {
 struct Failure {
   std::string Section; // of PluginAPI.h, e.g. "dtlto_host.job_done"
   std::string What;
-  std::string Mend;
+  std::string Fix;
 };
 
 //===----------------------------------------------------------------------===//
@@ -42,15 +42,15 @@ void openReport(int Fd);
 
 /// Reports a failure; the case continues.
 void fail(llvm::StringRef Section, const llvm::Twine &What,
-          llvm::StringRef Mend);
+          llvm::StringRef Fix);
 
 /// Reports a failure unless \p Holds. Returns \p Holds.
 bool expect(bool Holds, llvm::StringRef Section, const llvm::Twine &What,
-            llvm::StringRef Mend);
+            llvm::StringRef Fix);
 
 /// Reports a failure and ends the process.
 [[noreturn]] void failAndExit(llvm::StringRef Section, const llvm::Twine &What,
-                              llvm::StringRef Mend);
+                              llvm::StringRef Fix);
 
 /// From now on, reports an exit() in a forked child of this process.
 void watchChildren();
@@ -74,8 +74,8 @@ std::string oneLine(std::string Text);
 struct Report {
   std::vector<Failure> Failures; // none: the case has passed
   std::string Note;              // the last one
-  bool Loading = false;          // the process ended during dlopen()
-  bool Ended = false;
+  bool IsLoading = false;        // the process ended during dlopen()
+  bool HasEnded = false;
   // Set by runCase():
   std::string Errors; // what the case wrote to stderr
   double Seconds = 0;
@@ -87,9 +87,9 @@ Report readReport(llvm::StringRef Lines);
 
 /// Makes a temporary folder for this process, which is removed when the process
 /// ends, also by a signal. Returns an empty string on failure.
-std::string makeOwnFolder();
+std::string makeTempFolder();
 /// Removes the folder now, and restores the signal handlers.
-void removeOwnFolder();
+void removeTempFolder();
 
 /// Runs \p Case, which gets a descriptor for its report, in a child process,
 /// for at most \p Limit. All processes that it starts end with it.

@@ -17,7 +17,7 @@ static constexpr uint64_t NoJob = 1000000;
 static constexpr unsigned MoreThanFit = 256; // jobs
 
 /// Compiles \p Jobs one after the other, in one session.
-static void compileAll(const Bench &B, const std::vector<Sample> &Jobs,
+static void compileAll(const CaseContext &B, const std::vector<Sample> &Jobs,
                        uint32_t More = 0, const char *Avoid = nullptr) {
   Session S(B, Jobs.size(), More);
   for (const Sample &Job : Jobs) {
@@ -27,27 +27,27 @@ static void compileAll(const Bench &B, const std::vector<Sample> &Jobs,
 }
 
 /// The object is written where the job says, not where earlier jobs had it.
-static void output(const Bench &B) {
-  std::vector<Sample> Others = B.Samples;
-  for (Sample &Job : Others) {
+static void output(const CaseContext &B) {
+  std::vector<Sample> RenamedJobs = B.Samples;
+  for (Sample &Job : RenamedJobs) {
     std::replace(Job.Args.begin(), Job.Args.end(), Job.Output,
                  std::string("object-of-this-job.o"));
     Job.Output = "object-of-this-job.o"; // in no folder
   }
-  compileAll(B, Others);
+  compileAll(B, RenamedJobs);
 }
 
-static void compileMany(const Bench &B, unsigned N) {
+static void compileMany(const CaseContext &B, unsigned N) {
   Session(B, N).compile(B.Samples, N);
 }
 
-static void callbacks(const Bench &B) {
+static void callbacks(const CaseContext &B) {
   Session S(B, 8);
-  S.entangle();
+  S.waitForLoadInCallbacks();
   S.compile(B.Samples, 8);
 }
 
-static void busy(const Bench &B) {
+static void busy(const CaseContext &B) {
   Session S(B, MoreThanFit);
   int32_t Status = DTLTO_OK;
   uint64_t Before = 0;
@@ -81,7 +81,7 @@ static void fill(Session &S, const std::vector<Sample> &Jobs, unsigned N) {
 
 /// No job ends while others are submitted: a submit() that waits for one would
 /// hang.
-static void heldResults(const Bench &B) {
+static void heldResults(const CaseContext &B) {
   const std::vector<Sample> Jobs = {B.smallest()};
   Session S(B, MoreThanFit);
   S.holdResults(true);
@@ -89,7 +89,7 @@ static void heldResults(const Bench &B) {
   S.holdResults(false);
 }
 
-static void load(const Bench &B) {
+static void load(const CaseContext &B) {
   Session S(B, 8);
   S.load();
   for (unsigned I = 0; I != 8; ++I) {
@@ -102,7 +102,7 @@ static void load(const Bench &B) {
   dtlto_load After = S.load();
   auto IsZero = [&] { return After.queued == 0 || After.queued == UINT32_MAX; };
   // The plugin's counters may lag behind its job_done().
-  for (auto End = Clock::now() + B.O.callLimit();
+  for (auto End = Clock::now() + B.Opts.callLimit();
        !IsZero() && Clock::now() < End; After = S.load())
     std::this_thread::sleep_for(10ms);
   expect(During.slots || After.slots, "dtlto_load",
@@ -115,12 +115,12 @@ static void load(const Bench &B) {
          "`queued` counts jobs of this session that were accepted and wait");
 }
 
-static void openAgain(const Bench &B) {
+static void openAgain(const CaseContext &B) {
   for (int I = 0; I != 3; ++I)
     Session(B, 1).compile(B.smallest());
 }
 
-static void cancel(const Bench &B) {
+static void cancel(const CaseContext &B) {
   Session S(B, 4);
   uint64_t Running = S.submit(B.largest());
   S.waitForSign();
@@ -133,9 +133,9 @@ static void cancel(const Bench &B) {
   S.compile(B.smallest()); // the session still works
 }
 
-static void cancelStorm(const Bench &B) {
-  Session S(B, B.O.NumJobs + 1);
-  for (unsigned I = 0; I != B.O.NumJobs; ++I) {
+static void cancelStorm(const CaseContext &B) {
+  Session S(B, B.Opts.NumJobs + 1);
+  for (unsigned I = 0; I != B.Opts.NumJobs; ++I) {
     S.cancel(S.submit(B.Samples[I % B.Samples.size()]));
     for (uint64_t Other : S.accepted())
       S.cancel(Other);
@@ -145,14 +145,14 @@ static void cancelStorm(const Bench &B) {
   S.compile(B.smallest());
 }
 
-static void closeRunning(const Bench &B) {
+static void closeRunning(const CaseContext &B) {
   Session S(B, 32);
   S.submit(B.largest()); // even if there is no room at first
   fill(S, B.Samples, 31);
   S.waitForSign();
 }
 
-static void refuted(const Bench &B) {
+static void refuted(const CaseContext &B) {
   auto *Refuted =
       getExtension<dtlto_refuted>(B.Plugin, DTLTO_EXT_REFUTED, "dtlto_refuted");
   if (!Refuted)
@@ -173,7 +173,7 @@ static void refuted(const Bench &B) {
 
 /// A compile error must reach the user: other workers would fail in the same
 /// way.
-static void compilerError(const Bench &B) {
+static void compilerError(const CaseContext &B) {
   if (B.Refused.empty())
     return note("not tried: --jobs has no job that fails to compile");
   Session S(B, 1);
@@ -201,7 +201,8 @@ static void compilerError(const Bench &B) {
 
 /// Gives the plugin a job changed by \p Damage, which must end with an error,
 /// and then an unchanged job.
-static void expectError(const Bench &B, function_ref<void(Sample &)> Damage) {
+static void expectError(const CaseContext &B,
+                        function_ref<void(Sample &)> Damage) {
   Sample Bad = B.largest();
   Bad.Object.clear();
   Damage(Bad);
@@ -224,26 +225,26 @@ static void expectError(const Bench &B, function_ref<void(Sample &)> Damage) {
 
 /// Returns a case in which the input of \p Role is \p Text.
 static auto wrongInput(uint32_t Role, const char *Text) {
-  return [=](const Bench &B) {
+  return [=](const CaseContext &B) {
     expectError(B, [=](Sample &Bad) { Bad.input(Role)->Bytes = Text; });
   };
 }
 
-static void truncatedBitcode(const Bench &B) {
+static void truncatedBitcode(const CaseContext &B) {
   expectError(B, [](Sample &Bad) {
     std::string &Bytes = Bad.input(DTLTO_ROLE_PRIMARY)->Bytes;
     Bytes.resize(Bytes.size() / 2 / 4 * 4);
   });
 }
 
-static void missingIndex(const Bench &B) {
+static void missingIndex(const CaseContext &B) {
   expectError(
       B, [](Sample &Bad) { Bad.Inputs.erase(Bad.input(DTLTO_ROLE_INDEX)); });
 }
 
 /// Adds an input that nothing needs, and gives imports that the compiler needs
 /// an unknown role.
-static void unknownRole(const Bench &B) {
+static void unknownRole(const CaseContext &B) {
   constexpr uint32_t LaterRole = 77;
   std::vector<Sample> Jobs = B.Samples;
   for (Sample &Job : Jobs) {
@@ -258,12 +259,12 @@ static void unknownRole(const Bench &B) {
 
 const std::vector<Case> dtlto::check::JobCases = {
     {"identity", "each object is identical to the linker's own, byte for byte",
-     [](const Bench &B) { compileAll(B, B.Samples); }, true},
+     [](const CaseContext &B) { compileAll(B, B.Samples); }, true},
     {"output", "the object is read from the path that the job names", output},
     {"many", "each of many jobs has exactly one result, the correct one",
-     [](const Bench &B) { compileMany(B, B.O.NumJobs); }},
+     [](const CaseContext &B) { compileMany(B, B.Opts.NumJobs); }},
     {"buffers", "objects do not change, and can be released late",
-     [](const Bench &B) { compileMany(B, unsigned(B.Samples.size())); }},
+     [](const CaseContext &B) { compileMany(B, unsigned(B.Samples.size())); }},
     {"callbacks", "load and submit do not wait for callbacks", callbacks},
     {"busy", "BUSY is followed by load_changed", busy},
     {"held-results", "submit does not wait until another job has ended",
@@ -277,7 +278,7 @@ const std::vector<Case> dtlto::check::JobCases = {
      closeRunning},
     {"refuted", "dtlto.refuted/1, if offered, returns at once", refuted},
     {"close-at-once", "close right after submit",
-     [](const Bench &B) {
+     [](const CaseContext &B) {
        Session S(B, 16);
        fill(S, B.Samples, 16);
      }},
@@ -292,10 +293,10 @@ const std::vector<Case> dtlto::check::JobCases = {
     {"broken-index", "text in place of an index is an error",
      wrongInput(DTLTO_ROLE_INDEX, "This was no index.\n")},
     {"new-host", "a linker with ABI 1.99, whose structs are larger",
-     [](const Bench &B) { compileAll(B, B.Samples, LaterBytes); }},
+     [](const CaseContext &B) { compileAll(B, B.Samples, LaterBytes); }},
     {"unknown-role",
      "an input with a role of a later ABI is a file like any other",
      unknownRole},
     {"avoid", "a job that must avoid a worker still has its object",
-     [](const Bench &B) { compileAll(B, B.Samples, 0, "this machine"); }},
+     [](const CaseContext &B) { compileAll(B, B.Samples, 0, "this machine"); }},
 };

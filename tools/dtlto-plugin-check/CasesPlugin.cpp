@@ -20,9 +20,9 @@ using namespace dtlto::check;
 
 const dtlto_plugin &dtlto::check::loadPlugin(const std::string &Path) {
   auto Require = [](bool Holds, StringRef Section, const Twine &What,
-                    StringRef Mend) {
+                    StringRef Fix) {
     if (!Holds)
-      failAndExit(Section, What, Mend);
+      failAndExit(Section, What, Fix);
   };
   reportStage("loading");
   void *Library = ::dlopen(Path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -58,7 +58,7 @@ const dtlto_plugin &dtlto::check::loadPlugin(const std::string &Path) {
   return P;
 }
 
-static void entry(const Bench &B) {
+static void entry(const CaseContext &B) {
   StringRef Name = B.Plugin.name;
   expect(!Name.empty() && Name.size() <= 40 &&
              Name.find_first_of(" \t\n:/") == Name.npos,
@@ -66,7 +66,7 @@ static void entry(const Bench &B) {
          "use one short word: the plugin's messages begin with it");
 }
 
-static void exports(const Bench &B) {
+static void exports(const CaseContext &B) {
   Expected<object::OwningBinary<object::Binary>> Binary =
       object::createBinary(B.Path);
   auto *File = Binary ? dyn_cast<object::ELFObjectFileBase>(Binary->getBinary())
@@ -76,7 +76,7 @@ static void exports(const Bench &B) {
               "the plugin is not a 64-bit ELF file",
               "build a shared library for this machine"))
     return;
-  std::string Others;
+  std::string ExtraSymbols;
   for (const object::ELFSymbolRef &S : File->getDynamicSymbolIterators()) {
     Expected<uint32_t> Flags = S.getFlags();
     Expected<StringRef> Name = S.getName();
@@ -85,23 +85,23 @@ static void exports(const Bench &B) {
     if (Flags && Name && S.getBinding() == ELF::STB_GLOBAL &&
         !(*Flags & object::SymbolRef::SF_Undefined) &&
         *Name != DTLTO_PLUGIN_SYMBOL && !Name->starts_with("__odr_asan"))
-      Others += " " + Name->str();
+      ExtraSymbols += " " + Name->str();
     consumeError(Flags.takeError());
     consumeError(Name.takeError());
   }
-  expect(Others.empty(), "DTLTO_PLUGIN_SYMBOL",
-         "the plugin also exports" + Others,
+  expect(ExtraSymbols.empty(), "DTLTO_PLUGIN_SYMBOL",
+         "the plugin also exports" + ExtraSymbols,
          "compile with -fvisibility=hidden (and link archives with "
          "-Wl,--exclude-libs,ALL), so that names cannot clash");
 }
 
-static void arguments(const Bench &B) {
-  Options O = B.O;
-  O.PluginArgs.push_back("no-such-argument=of-any-plugin");
-  Session S(B.Plugin, O);
+static void arguments(const CaseContext &B) {
+  Options Opts = B.Opts;
+  Opts.PluginArgs.push_back("no-such-argument=of-any-plugin");
+  Session S(B.Plugin, Opts);
   int32_t Status = S.open(1);
   if (expect(Status == DTLTO_ERROR_CALLER, "dtlto_plugin.open",
-             "with the argument '" + O.PluginArgs.back() +
+             "with the argument '" + Opts.PluginArgs.back() +
                  "', open() returned " + Twine(Status),
              "report a user's mistake: return DTLTO_ERROR_CALLER for an "
              "unknown argument"))
@@ -112,7 +112,7 @@ static void arguments(const Bench &B) {
            "say which argument it is, and what you expected");
 }
 
-static void extension(const Bench &B) {
+static void extension(const CaseContext &B) {
   expect(!B.Plugin.extension("com.example.no-such-extension/1"),
          "dtlto_plugin.extension",
          "the plugin has an extension 'com.example.no-such-extension/1'",
@@ -150,7 +150,7 @@ void Workers::add(const dtlto_worker_status *W) {
            "set it to sizeof(dtlto_worker_status)");
 }
 
-static void status(const Bench &B) {
+static void status(const CaseContext &B) {
   constexpr uint32_t LimitMs = 2000;
   auto *Status =
       getExtension<dtlto_status>(B.Plugin, DTLTO_EXT_STATUS, "dtlto_status");
@@ -187,9 +187,9 @@ struct Store {
   std::string Why;
 
   bool put(const std::string &Key, const std::string &Bytes);
-  /// Fails unless get() returns \p Wanted.
+  /// Fails unless get() returns \p ExpectedBytes.
   void expectBytes(const std::string &Key, uint64_t MaxBytes,
-                   const std::string &Wanted, const std::string &When);
+                   const std::string &ExpectedBytes, const std::string &When);
   /// Calls \p Fn(key, why, its size), and checks its answer.
   template <typename F>
   bool call(const char *Name, const std::string &Key, F Fn);
@@ -232,27 +232,30 @@ bool Store::put(const std::string &Key, const std::string &Bytes) {
 }
 
 void Store::expectBytes(const std::string &Key, uint64_t MaxBytes,
-                        const std::string &Wanted, const std::string &When) {
-  dtlto_buffer Got = {};
+                        const std::string &ExpectedBytes,
+                        const std::string &When) {
+  dtlto_buffer Buffer = {};
   if (!call("get", Key, [&](const uint8_t *K, char *Line, uint64_t N) {
-        return Raw.get(S.Handle, K, MaxBytes, LimitMs, &Got, Line, N);
+        return Raw.get(S.Handle, K, MaxBytes, LimitMs, &Buffer, Line, N);
       }))
     return fail("dtlto_store.get", When + ", it failed: " + Why,
                 "a missing key is not an error: return an empty buffer");
-  std::string Out(static_cast<const char *>(Got.data), Got.data ? Got.size : 0);
-  if (Got.release)
-    Got.release(Got.owner, Got.data, Got.size);
-  const std::string Gave = "it gave " + std::to_string(Out.size()) + " bytes, ";
+  std::string Out(static_cast<const char *>(Buffer.data),
+                  Buffer.data ? Buffer.size : 0);
+  if (Buffer.release)
+    Buffer.release(Buffer.owner, Buffer.data, Buffer.size);
+  const std::string Answer =
+      "it gave " + std::to_string(Out.size()) + " bytes, ";
   expect(Out.size() <= MaxBytes, "dtlto_store.get",
-         Gave + "but `max_bytes` was " + Twine(MaxBytes),
+         Answer + "but `max_bytes` was " + Twine(MaxBytes),
          "return nothing instead, and do not fetch the data");
-  expect(Out == Wanted, "dtlto_store.get",
-         When + ", " + Gave + "not the " + Twine(Wanted.size()) +
+  expect(Out == ExpectedBytes, "dtlto_store.get",
+         When + ", " + Answer + "not the " + Twine(ExpectedBytes.size()) +
              " that are correct",
          "return what was last put under the key, or nothing");
 }
 
-static void store(const Bench &B) {
+static void store(const CaseContext &B) {
   if (!B.Plugin.extension(DTLTO_EXT_STORE))
     return note("the plugin does not offer it");
   // Random keys: others may use the store.
@@ -265,7 +268,7 @@ static void store(const Bench &B) {
   // getExtension() checks the extension's size in an open session.
   Store S{{B, 1},
           *getExtension<dtlto_store>(B.Plugin, DTLTO_EXT_STORE, "dtlto_store"),
-          uint32_t(B.O.callLimit().count() / 2),
+          uint32_t(B.Opts.callLimit().count() / 2),
           {}};
   S.expectBytes(Keys[0], 10000, "", "before anything was put");
   if (!S.put(Keys[0], First))
@@ -287,7 +290,7 @@ const std::vector<Case> dtlto::check::PluginCases = {
      true},
     {"exports", "the entry is the only symbol that it exports", exports},
     {"open-close", "a session without jobs begins and ends",
-     [](const Bench &B) { Session S(B, 1); }, true},
+     [](const CaseContext &B) { Session S(B, 1); }, true},
     {"arguments", "an unknown argument is the caller's error, with a message",
      arguments},
     {"extension", "unknown extensions are null", extension},

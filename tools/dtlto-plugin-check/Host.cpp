@@ -25,8 +25,8 @@ struct Host::Callback<Fn> {
   }
 };
 
-Host::Host(const dtlto_plugin &P, const Options &O, uint32_t More)
-    : P(P), O(O), More(More),
+Host::Host(const dtlto_plugin &ThePlugin, const Options &Opts, uint32_t More)
+    : ThePlugin(ThePlugin), Opts(Opts), More(More),
       Lent(*new Loan(
           "the dtlto_host",
           "close() is a barrier: it waits until no thread of yours can call "
@@ -95,14 +95,14 @@ bool Host::isLate(const char *Name) {
 }
 
 /// Blocks a callback until the link's thread has got an answer from load().
-void Host::holdUp(const char *Name) {
-  if (!Entangled || isLinkThread())
+void Host::waitForLoadAnswer(const char *Name) {
+  if (!WaitsForLoad || isLinkThread())
     return;
   std::unique_lock<std::mutex> Lock(Mutex);
-  uint64_t Mine = ++LoadWanted;
+  uint64_t Request = ++LoadWanted;
   Changed.notify_all();
-  if (!Changed.wait_for(Lock, O.callLimit() + 2s, [&] {
-        return LoadAnswered >= Mine || Phase == Closing;
+  if (!Changed.wait_for(Lock, Opts.callLimit() + 2s, [&] {
+        return LoadAnswered >= Request || Phase == Closing;
       }))
     failAndExit("dtlto_plugin.load",
                 Twine("while ") + Name +
@@ -114,7 +114,7 @@ void Host::checkText(const char *Section, const Twine &Who, StringRef Text) {
   expect(
       !Text.contains('\n'), Section, Who + " is not one line: '" + Text + "'",
       "one line of text at a time; only a compiler's own output may have more");
-  expect(!Text.starts_with(std::string(P.name) + ":"), Section,
+  expect(!Text.starts_with(std::string(ThePlugin.name) + ":"), Section,
          Who +
              " begins with the plugin's name, which users would see twice: '" +
              Text + "'",
@@ -137,9 +137,9 @@ void Host::log(uint32_t Level, const char *Message) {
     if (Phase == Opening)
       OpenErrors += (OpenErrors.empty() ? "" : "; ") + Text;
     else
-      GaveUp = true;
+      HasGivenUp = true;
   }
-  holdUp("log");
+  waitForLoadAnswer("log");
 }
 
 void Host::jobState(uint64_t Job, uint32_t, const char *) {
@@ -152,14 +152,14 @@ void Host::jobState(uint64_t Job, uint32_t, const char *) {
            "of it");
     ++NumSigns;
   });
-  holdUp("job_state");
+  waitForLoadAnswer("job_state");
 }
 
 void Host::loadChanged() {
   if (isLate("load_changed"))
     return;
   change([&] { ++RoomCount; });
-  holdUp("load_changed");
+  waitForLoadAnswer("load_changed");
 }
 
 void Host::sessionNumber(const char *Name, uint32_t, uint64_t) {
@@ -169,7 +169,7 @@ void Host::sessionNumber(const char *Name, uint32_t, uint64_t) {
   expect(!Text.empty(), "dtlto_numbers", "a number has no name",
          "give each number a few words for a name");
   checkText("dtlto_numbers", "the name of a number", Text);
-  holdUp("numbers");
+  waitForLoadAnswer("numbers");
 }
 
 void Host::jobNumber(uint64_t Job, const char *Name, uint32_t Unit,
@@ -181,9 +181,9 @@ void Host::jobNumber(uint64_t Job, const char *Name, uint32_t Unit,
   sessionNumber(Name, Unit, Value);
 }
 
-std::string JobRecord::takeFromFrame(std::string &Bytes) const {
-  if (!NoBundle.empty())
-    return NoBundle;
+std::string JobRecord::removeFrame(std::string &Bytes) const {
+  if (!BundleError.empty())
+    return BundleError;
   Expected<StringRef> Result = dtlto::readFrame(Bytes, Bundle.Id);
   if (!Result)
     return toString(Result.takeError());
@@ -192,7 +192,7 @@ std::string JobRecord::takeFromFrame(std::string &Bytes) const {
 }
 
 /// Stores and checks \p Result, the first one of \p R.
-void Host::takeResult(JobRecord &R, const dtlto_result &Result) {
+void Host::storeResult(JobRecord &R, const dtlto_result &Result) {
   const std::string Job = jobName(R.Id);
   const int32_t Status = R.Status = Result.status;
   R.Message = Result.message ? Result.message : "";
@@ -207,7 +207,7 @@ void Host::takeResult(JobRecord &R, const dtlto_result &Result) {
     R.Unframed = R.Object;
     // The object of a run() doesn't show its origin.
     if (R.UsesBundle && R.Buffer.data != R.LocalObject) {
-      std::string Why = R.takeFromFrame(R.Unframed);
+      std::string Why = R.removeFrame(R.Unframed);
       expect(Why.empty(), "dtlto_job.config", Job + ": " + Why,
              "return unchanged what dtlto-codegen --frame makes of the job's "
              "bundle, or what run() returned");
@@ -237,11 +237,11 @@ void Host::jobDone(uint64_t Job, const dtlto_result *Result) {
       offsetof(dtlto_result, worker) + sizeof(const char *);
   if (isLate("job_done"))
     return;
-  holdUp("job_done");
+  waitForLoadAnswer("job_done");
   std::unique_lock<std::mutex> Lock(Mutex);
   if (!isLinkThread())
-    Changed.wait_for(Lock, O.jobLimit(),
-                     [&] { return !Holding || Phase == Closing; });
+    Changed.wait_for(Lock, Opts.jobLimit(),
+                     [&] { return !HoldsResults || Phase == Closing; });
   JobRecord *R = find(Job);
   if (!R)
     return fail("dtlto_host.job_done",
@@ -258,8 +258,8 @@ void Host::jobDone(uint64_t Job, const dtlto_result *Result) {
          "job_done() was called from inside of submit()",
          "queue the job, and let a thread of the plugin report it");
   R->Done = true;
-  if (InRoom == Job)
-    InRoom = 0;
+  if (JobInRoom == Job)
+    JobInRoom = 0;
   ++NumEnded;
   ++NumSigns;
   if (expect(Result && Result->size >= MinSize, "dtlto_result.size",
@@ -267,7 +267,7 @@ void Host::jobDone(uint64_t Job, const dtlto_result *Result) {
                  (Result ? "of " + std::to_string(Result->size) + " bytes"
                          : "that is null"),
              "set `size` to sizeof(dtlto_result)"))
-    takeResult(*R, *Result);
+    storeResult(*R, *Result);
   R->Lent.end("its job_done() was called");
   // The linker doesn't need it either, and releases it at once.
   dtlto_buffer Unwanted = {};
@@ -295,7 +295,7 @@ int32_t Host::checkResult(uint64_t Job, dtlto_span Object, char *Why,
   if (!R->UsesBundle || Object.data == R->LocalObject)
     return DTLTO_OK;
   std::string Bytes(static_cast<const char *>(Object.data), Object.size);
-  std::string Text = R->takeFromFrame(Bytes);
+  std::string Text = R->removeFrame(Bytes);
   if (Why && WhySize)
     std::snprintf(Why, WhySize, "%s", Text.c_str());
   return Text.empty() ? DTLTO_OK : DTLTO_ERROR_INFRASTRUCTURE;
@@ -307,7 +307,7 @@ void HostBuffer::release() {
          "host");
 }
 
-HostBuffer &Host::lendBuffer(const char *What, uint64_t Job) {
+HostBuffer &Host::addBuffer(const char *What, uint64_t Job) {
   Buffers.push_back(std::make_unique<HostBuffer>());
   Buffers.back()->What = What + (" of " + jobName(Job));
   return *Buffers.back();
@@ -330,7 +330,7 @@ int32_t Host::runLocally(uint64_t Job, dtlto_result *Result) {
   if (R->S.Object.empty())
     return Result->status = DTLTO_ERROR_COMPILER;
   Result->message = nullptr;
-  HostBuffer &B = lendBuffer("the linker's own object", Job);
+  HostBuffer &B = addBuffer("the linker's own object", Job);
   B.Bytes = R->S.Object;
   R->LocalObject = B.Bytes.data();
   Result->object = {
@@ -356,11 +356,11 @@ int32_t Host::bundle(uint64_t Job, dtlto_bundle_spans *Out) {
   if (!R || !(Needs & DTLTO_JOB_CONFIG))
     return DTLTO_ERROR_CALLER;
   R->UsesBundle = true;
-  if (!R->NoBundle.empty())
+  if (!R->BundleError.empty())
     return DTLTO_ERROR_INFRASTRUCTURE;
   Out->num_spans = static_cast<uint32_t>(R->Bundle.Spans.size());
   Out->spans = R->Bundle.Spans.data();
-  Out->owner = &lendBuffer("the bundle", Job);
+  Out->owner = &addBuffer("the bundle", Job);
   Out->release = [](void *Owner) {
     static_cast<HostBuffer *>(Owner)->release();
   };
@@ -373,19 +373,19 @@ int32_t Host::enterRoom(uint64_t Job) {
     failAndExit("dtlto_local_room.enter",
                 "enter() was called from inside of the plugin's own function",
                 "it waits for other jobs: call it on a thread of the plugin");
-  holdUp("enter");
+  waitForLoadAnswer("enter");
   std::unique_lock<std::mutex> Lock(Mutex);
   JobRecord *R = findRunning(Job);
-  if (!expect(R && InRoom != Job, "dtlto_local_room.enter",
+  if (!expect(R && JobInRoom != Job, "dtlto_local_room.enter",
               "enter() was called for " + jobName(Job) +
                   ", which has ended or has already entered",
               "enter once, before the job_done()"))
     return DTLTO_ERROR_CALLER;
-  Changed.wait(Lock,
-               [&] { return InRoom == 0 || R->Cancelled || Phase == Closing; });
-  if (InRoom != 0)
+  Changed.wait(
+      Lock, [&] { return JobInRoom == 0 || R->Cancelled || Phase == Closing; });
+  if (JobInRoom != 0)
     return DTLTO_CANCELLED;
-  InRoom = Job;
+  JobInRoom = Job;
   return DTLTO_OK;
 }
 
@@ -393,7 +393,7 @@ void Host::leaveRoom(uint64_t Job, uint64_t) {
   if (isLate("leave"))
     return;
   change([&] {
-    if (InRoom == Job)
-      InRoom = 0;
+    if (JobInRoom == Job)
+      JobInRoom = 0;
   });
 }

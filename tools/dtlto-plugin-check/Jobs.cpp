@@ -32,32 +32,32 @@ JobRecord::JobRecord(uint64_t Id, const Sample &S)
           roomFor(S))) {}
 
 void Session::makeJob(JobRecord &R, const char *Avoid) {
-  Loan &L = R.Lent;
+  Loan &Memory = R.Lent;
   const Sample &S = R.S;
-  dtlto_job &Job = *L.addStruct(dtlto_job(), More);
+  dtlto_job &Job = *Memory.addStruct(dtlto_job(), More);
   Job.size = static_cast<uint32_t>(sizeof(Job) + More);
   Job.fields = Needs & (2 * DTLTO_JOB_WHOLE_IMPORTS - 1);
   if (Needs & (DTLTO_JOB_ARGS | DTLTO_JOB_CONFIG))
     Job.fields |= DTLTO_JOB_INPUTS;
   Job.id = R.Id;
-  Job.name = L.addString(S.Name);
-  Job.triple = L.addString(S.Triple);
+  Job.name = Memory.addString(S.Name);
+  Job.triple = Memory.addString(S.Triple);
   Job.cost = FirstJob + 1000000 - R.Id;
   if (Job.fields & DTLTO_JOB_ARGS) {
     Job.num_args = static_cast<uint32_t>(S.Args.size());
-    Job.args = L.addStrings(S.Args);
-    Job.output = L.addString(S.Output);
+    Job.args = Memory.addStrings(S.Args);
+    Job.output = Memory.addString(S.Output);
   }
   if (Job.fields & DTLTO_JOB_CONFIG)
-    Job.config = L.addString(S.Config);
+    Job.config = Memory.addString(S.Config);
   if (Avoid)
-    Job.avoid = L.addString(Avoid);
+    Job.avoid = Memory.addString(Avoid);
   if (Job.fields & DTLTO_JOB_INPUTS)
     addInputs(R, Job);
   if (More)
     Job.fields |= 1u << 20; // a field of a later minor
   R.Raw = &Job;
-  L.seal();
+  Memory.seal();
 }
 
 /// Adds the inputs of \p Job, and makes its bundle, in which inputs have their
@@ -75,7 +75,7 @@ void Session::addInputs(JobRecord &R, dtlto_job &Job) {
     Raw.path = R.Lent.addString(In.Path);
     Raw.bytes.size = Bytes.size();
     Raw.bytes.data = IsModule && !In.LaterRole
-                         ? lendModule(Bytes)
+                         ? addModule(Bytes)
                          : R.Lent.addBytes(Bytes.data(), Bytes.size());
     if (Job.fields & DTLTO_JOB_DIGESTS)
       copy(fromHex(dtlto::bundleDigest(Bytes)), Raw.digest);
@@ -89,7 +89,7 @@ void Session::addInputs(JobRecord &R, dtlto_job &Job) {
     if (auto Spans = dtlto::makeBundleSpans(Bundled))
       R.Bundle = std::move(*Spans);
     else
-      R.NoBundle = toString(Spans.takeError());
+      R.BundleError = toString(Spans.takeError());
   }
   for (size_t I = 0; I != Inputs.size(); ++I)
     if (uint32_t Later = R.S.Inputs[I].LaterRole)
@@ -97,7 +97,7 @@ void Session::addInputs(JobRecord &R, dtlto_job &Job) {
 }
 
 /// Lends a module until close(), at the same address in all jobs.
-const void *Session::lendModule(const std::string &Bytes) {
+const void *Session::addModule(const std::string &Bytes) {
   auto [I, IsNew] = Modules.try_emplace(Bytes);
   auto &[Lent, Address] = I->second;
   if (IsNew) {
@@ -118,7 +118,8 @@ int32_t Session::offer(const Sample &S, const char *Avoid) {
   InSubmit = true;
   Lock.unlock();
   makeJob(R, Avoid);
-  int32_t Status = call("submit", [&] { return P.submit(Handle, R.Raw); });
+  int32_t Status =
+      call("submit", [&] { return ThePlugin.submit(Handle, R.Raw); });
   Lock.lock();
   InSubmit = false;
   R.Accepted = Status == DTLTO_OK;
@@ -139,7 +140,7 @@ int32_t Session::offer(const Sample &S, const char *Avoid) {
 }
 
 uint64_t Session::submit(const Sample &S, const char *Avoid) {
-  const auto End = Clock::now() + O.jobLimit();
+  const auto End = Clock::now() + Opts.jobLimit();
   while (true) {
     std::unique_lock<std::mutex> Lock(Mutex);
     const uint64_t Room = RoomCount, Before = NumEnded;
@@ -156,7 +157,7 @@ uint64_t Session::submit(const Sample &S, const char *Avoid) {
       failAndExit("DTLTO_BUSY",
                   "submit() returned DTLTO_BUSY, and neither load_changed() "
                   "nor a job_done() was called within " +
-                      seconds(O.jobLimit()),
+                      seconds(Opts.jobLimit()),
                   "call load_changed() as soon as there is room again");
   }
 }
@@ -166,7 +167,7 @@ void Session::completeBatch() {
   if (Phase != Open)
     return;
   if (auto *Batch =
-          getExtension<dtlto_batch>(P, DTLTO_EXT_BATCH, "dtlto_batch"))
+          getExtension<dtlto_batch>(ThePlugin, DTLTO_EXT_BATCH, "dtlto_batch"))
     call("complete", [&] { Batch->complete(Handle); });
 }
 
@@ -175,7 +176,7 @@ void Session::cancel(uint64_t Id) {
     if (JobRecord *R = find(Id))
       R->Cancelled = true;
   });
-  call("cancel", [&] { P.cancel(Handle, Id); });
+  call("cancel", [&] { ThePlugin.cancel(Handle, Id); });
 }
 
 /// Waits for \p Done, and meanwhile answers what callbacks ask of the link's
@@ -206,14 +207,14 @@ void Session::waitForAll() {
   // Each job that ends restarts the time limit of the others.
   while (NumEnded != Jobs.size()) {
     const uint64_t Before = NumEnded;
-    if (wait(Lock, O.jobLimit(), [&] { return NumEnded != Before; }))
+    if (wait(Lock, Opts.jobLimit(), [&] { return NumEnded != Before; }))
       continue;
     for (auto &[Id, R] : Jobs)
       if (!R.Refused && !R.Done)
         failAndExit(
             "dtlto_host.job_done",
             jobName(Id) + " was accepted and had no job_done() within " +
-                seconds(O.jobLimit()),
+                seconds(Opts.jobLimit()),
             "each accepted job has exactly one job_done(), cancelled ones "
             "included (use --timeout=S if your jobs take that long)");
   }
@@ -223,7 +224,7 @@ void Session::waitForSign() {
   completeBatch();
   std::unique_lock<std::mutex> Lock(Mutex);
   // Plugins need not report states.
-  wait(Lock, std::min<Milliseconds>(2s, O.jobLimit()),
+  wait(Lock, std::min<Milliseconds>(2s, Opts.jobLimit()),
        [&] { return NumSigns != 0; });
 }
 
@@ -232,9 +233,9 @@ bool Session::waitForRoom(uint64_t Before) {
   std::unique_lock<std::mutex> Lock(Mutex);
   auto HasRoom = [&] { return RoomCount != Before; };
   // load_changed() may follow the end of the last job.
-  return wait(Lock, O.jobLimit(),
+  return wait(Lock, Opts.jobLimit(),
               [&] { return HasRoom() || NumEnded == Jobs.size(); }) &&
-         wait(Lock, O.callLimit(), HasRoom);
+         wait(Lock, Opts.callLimit(), HasRoom);
 }
 
 void Session::compile(const std::vector<Sample> &Some, unsigned N) {

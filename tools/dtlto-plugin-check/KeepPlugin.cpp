@@ -33,7 +33,7 @@ public:
 
   Result run(const Job &J) override {
     std::string Bundle = J.bundle().bytes();
-    Result R = J.compileHere();
+    Result R = J.compileLocally();
     if (R.Status == DTLTO_OK || R.Status == DTLTO_ERROR_COMPILER)
       save(J.id(), "tar", Bundle);
     if (R.Status == DTLTO_OK)

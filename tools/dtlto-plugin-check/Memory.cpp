@@ -19,7 +19,7 @@ using namespace dtlto::check;
 static const auto PageSize = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
 static std::atomic<Loan *> LastLoan{nullptr};
 static int CrashFd = 2;
-std::atomic<const char *> dtlto::check::WhyNull{""};
+std::atomic<const char *> dtlto::check::NullReason{""};
 
 static void writeTexts(std::initializer_list<const char *> Texts) {
   for (const char *Text : Texts)
@@ -33,29 +33,33 @@ void Loan::onCrash(int Signal, siginfo_t *Info, void *) {
   while (Reported.test_and_set())
     ::pause();
   auto *Address = static_cast<const char *>(Info->si_addr);
-  const Loan *L =
+  const Loan *TouchedLoan =
       Signal == SIGSEGV || Signal == SIGBUS ? LastLoan.load() : nullptr;
-  while (L && (Address < L->Begin || Address >= L->Begin + L->Size + PageSize))
-    L = L->Previous;
+  while (TouchedLoan &&
+         (Address < TouchedLoan->Begin ||
+          Address >= TouchedLoan->Begin + TouchedLoan->Size + PageSize))
+    TouchedLoan = TouchedLoan->Previous;
   writeTexts({"fail\tMemory\tthe plugin "});
-  if (!L) {
+  if (!TouchedLoan) {
     char Digits[3] = {char('0' + Signal / 10), char('0' + Signal % 10), 0};
-    bool IsNull = Signal == SIGSEGV && *WhyNull &&
+    bool IsNull = Signal == SIGSEGV && *NullReason &&
                   reinterpret_cast<uintptr_t>(Address) < PageSize;
     writeTexts({"crashed with signal ", Digits,
                 Signal == SIGABRT ? " (abort: an exception or a panic?)" : "",
                 IsNull ? " at a null pointer; " : "",
-                IsNull ? WhyNull.load() : "",
+                IsNull ? NullReason.load() : "",
                 "\tlook at it in a debugger: --only=CASE --debug\n"});
-  } else if (const char *Why = L->WhyOver) {
-    writeTexts({"touched ", L->Name.c_str(), " after the loan was over: ", Why,
-                "\t", L->Mend.c_str(), "\n"});
-  } else if (Address < L->Begin + L->Size) { // reading can't crash
-    writeTexts({"wrote to ", L->Name.c_str(),
+  } else if (const char *Why = TouchedLoan->EndReason) {
+    writeTexts({"touched ", TouchedLoan->Name.c_str(),
+                " after the loan was over: ", Why, "\t",
+                TouchedLoan->Fix.c_str(), "\n"});
+  } else if (Address <
+             TouchedLoan->Begin + TouchedLoan->Size) { // reading can't crash
+    writeTexts({"wrote to ", TouchedLoan->Name.c_str(),
                 "\tthe memory is only for reading, and others read it as well: "
                 "change a copy\n"});
   } else {
-    writeTexts({"touched ", L->Name.c_str(),
+    writeTexts({"touched ", TouchedLoan->Name.c_str(),
                 " past its `size`\tread a field only if it lies within the "
                 "struct's own size\n"});
   }
@@ -72,8 +76,8 @@ void dtlto::check::catchCrashes(int Fd) {
     ::sigaction(Signal, &Action, nullptr);
 }
 
-Loan::Loan(std::string Name, std::string Mend, size_t Bytes)
-    : Name(std::move(Name)), Mend(std::move(Mend)),
+Loan::Loan(std::string Name, std::string Fix, size_t Bytes)
+    : Name(std::move(Name)), Fix(std::move(Fix)),
       Size((Bytes + PageSize - 1) / PageSize * PageSize) {
   [[maybe_unused]] static const auto Maker = std::this_thread::get_id();
   assert(std::this_thread::get_id() == Maker && "loans are made on one thread");
@@ -116,6 +120,6 @@ const char *const *Loan::addStrings(const std::vector<std::string> &Texts) {
 void Loan::seal() { ::mprotect(Begin, Size, PROT_READ); }
 
 void Loan::end(const char *Why) {
-  WhyOver = Why;
+  EndReason = Why;
   ::mprotect(Begin, Size, PROT_NONE);
 }

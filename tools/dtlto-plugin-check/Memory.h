@@ -29,15 +29,15 @@ void catchCrashes(int Fd);
 
 /// The likely reason for a crash at a null pointer, which ends the sentence
 /// "the plugin crashed with signal 11 at a null pointer; WHY"; or empty.
-extern std::atomic<const char *> WhyNull;
+extern std::atomic<const char *> NullReason;
 
 /// Memory for a plugin to read (or, before seal(), to write to). It is never
 /// freed, so that late reads are detected. Allocate it with new, on one thread.
 class Loan {
 public:
   /// \p Size bytes. \p Name is used in sentences like "the plugin touched
-  /// NAME". \p Mend says how to fix an access after the loan.
-  Loan(std::string Name, std::string Mend, size_t Size = 4096);
+  /// NAME". \p Fix says how to fix an access after the loan.
+  Loan(std::string Name, std::string Fix, size_t Size = 4096);
 
   /// Returns a copy of \p Struct, followed by \p More bytes of a later ABI,
   /// which are Filler. The first struct ends where the memory does.
@@ -69,10 +69,10 @@ private:
   static void onCrash(int Signal, siginfo_t *Info, void *);
   void *reserve(size_t Bytes); // at the end; filled with Filler
 
-  const std::string Name, Mend;
+  const std::string Name, Fix;
   const size_t Size;
-  char *Begin, *Next, *End;                   // Next to End is free
-  std::atomic<const char *> WhyOver{nullptr}; // null: not over
+  char *Begin, *Next, *End;                     // Next to End is free
+  std::atomic<const char *> EndReason{nullptr}; // null: not over
   Loan *Previous;
 };
 

@@ -26,9 +26,9 @@ using Clock = std::chrono::steady_clock;
 namespace fs = std::filesystem;
 
 static const int EndSignals[] = {SIGINT, SIGTERM, SIGHUP};
-static volatile std::sig_atomic_t Interrupted = 0;
-static std::string OwnFolder;
-static pid_t Owner = 0;
+static volatile std::sig_atomic_t PendingSignal = 0;
+static std::string TempFolder;
+static pid_t OwnerPid = 0;
 
 /// Sets the signals' handler, except for signals that are ignored.
 static void setSignals(void (*Handler)(int)) {
@@ -37,25 +37,25 @@ static void setSignals(void (*Handler)(int)) {
       std::signal(Signal, SIG_IGN);
 }
 
-std::string dtlto::check::makeOwnFolder() {
+std::string dtlto::check::makeTempFolder() {
   std::error_code EC;
-  OwnFolder =
+  TempFolder =
       (fs::temp_directory_path(EC) / "dtlto-plugin-check-XXXXXX").string();
-  if (!::mkdtemp(OwnFolder.data()))
+  if (!::mkdtemp(TempFolder.data()))
     return "";
-  Owner = ::getpid();
+  OwnerPid = ::getpid();
   std::atexit([] {
-    if (::getpid() == Owner) // a plugin may call exit() in the child
-      removeOwnFolder();
+    if (::getpid() == OwnerPid) // a plugin may call exit() in the child
+      removeTempFolder();
   });
-  setSignals([](int Signal) { Interrupted = Signal; });
-  return OwnFolder;
+  setSignals([](int Signal) { PendingSignal = Signal; });
+  return TempFolder;
 }
 
-void dtlto::check::removeOwnFolder() {
+void dtlto::check::removeTempFolder() {
   setSignals(SIG_DFL);
   std::error_code EC;
-  fs::remove_all(OwnFolder, EC);
+  fs::remove_all(TempFolder, EC);
 }
 
 std::string dtlto::check::readFile(const std::string &Path) {
@@ -65,12 +65,16 @@ std::string dtlto::check::readFile(const std::string &Path) {
 }
 
 namespace {
-enum { Printed, Errors, Reported }; // where a process writes: 1, 2, its report
+enum {
+  StdoutFile,
+  Errors,
+  ReportFile
+}; // where a process writes: 1, 2, its report
 
 /// A child process that has ended.
 struct Child {
-  std::string Wrote[3]; // indexed by the enum above
-  std::string Problem;  // why it didn't start
+  std::string Outputs[3]; // indexed by the enum above
+  std::string Problem;    // why it didn't start
   int Status = 0;
   bool TimedOut = false;
 };
@@ -80,14 +84,14 @@ struct Child {
                                      const int (&Files)[3]) {
   // Ctrl-C doesn't reach the child's process group.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != Owner)
+  if (::getppid() != OwnerPid)
     ::_exit(127);
   // A process group: everything that the child starts can be killed with it.
   ::setpgid(0, 0);
-  ::dup2(Files[Printed], 1);
+  ::dup2(Files[StdoutFile], 1);
   ::dup2(Files[Errors], 2);
   setSignals(SIG_DFL);
-  Run(Files[Reported]);
+  Run(Files[ReportFile]);
   ::_exit(127);
 }
 
@@ -95,13 +99,13 @@ struct Child {
 /// Limit. All processes that it starts end with it.
 static Child runChild(const std::function<void(int Fd)> &Run,
                       std::chrono::milliseconds Limit) {
-  assert(!OwnFolder.empty() && "makeOwnFolder() comes first");
+  assert(!TempFolder.empty() && "makeTempFolder() comes first");
   Child C;
-  const std::string Names[] = {OwnFolder + "/stdout.txt",
-                               OwnFolder + "/case.txt",
-                               OwnFolder + "/report.txt"};
+  const std::string Names[] = {TempFolder + "/stdout.txt",
+                               TempFolder + "/case.txt",
+                               TempFolder + "/report.txt"};
   int Files[3];
-  for (int I : {Printed, Errors, Reported})
+  for (int I : {StdoutFile, Errors, ReportFile})
     Files[I] = ::open(Names[I].c_str(),
                       O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
   const pid_t Pid = Files[2] < 0 ? -1 : ::fork();
@@ -111,7 +115,7 @@ static Child runChild(const std::function<void(int Fd)> &Run,
     becomeChild(Run, Files);
   const auto End = Clock::now() + Limit;
   while (Pid > 0 && ::waitpid(Pid, &C.Status, WNOHANG) == 0) {
-    if ((C.TimedOut = Clock::now() > End || Interrupted)) {
+    if ((C.TimedOut = Clock::now() > End || PendingSignal)) {
       ::kill(-Pid, SIGKILL);
       ::waitpid(Pid, &C.Status, 0);
       break;
@@ -120,13 +124,13 @@ static Child runChild(const std::function<void(int Fd)> &Run,
   }
   if (Pid > 0)
     ::kill(-Pid, SIGKILL);
-  if (int Signal = Interrupted) {
-    removeOwnFolder();
+  if (int Signal = PendingSignal) {
+    removeTempFolder();
     std::raise(Signal);
   }
-  for (int I : {Printed, Errors, Reported}) {
+  for (int I : {StdoutFile, Errors, ReportFile}) {
     ::close(Files[I]);
-    C.Wrote[I] = readFile(Names[I]);
+    C.Outputs[I] = readFile(Names[I]);
   }
   return C;
 }
@@ -147,7 +151,7 @@ bool dtlto::check::runProgram(const std::vector<std::string> &Args,
         std::fflush(stderr);
       },
       std::chrono::hours(24));
-  Output = C.Problem + C.Wrote[Errors];
+  Output = C.Problem + C.Outputs[Errors];
   return C.Problem.empty() && WIFEXITED(C.Status) && !WEXITSTATUS(C.Status);
 }
 
@@ -158,12 +162,12 @@ static void judgeEnd(const Child &C, Report &R,
   const std::string Code =
       " with exit code " + std::to_string(WEXITSTATUS(C.Status));
   auto Add = [&](const char *Section, const std::string &What,
-                 const char *Mend) {
-    R.Failures.push_back({Section, What, Mend});
+                 const char *Fix) {
+    R.Failures.push_back({Section, What, Fix});
   };
   if (!C.Problem.empty()) {
     Add("this machine", C.Problem, "try again");
-  } else if (R.Loading) {
+  } else if (R.IsLoading) {
     Add("PluginAPI.h",
         "the plugin " +
             (C.TimedOut ? "was not loaded after " + Seconds
@@ -180,11 +184,11 @@ static void judgeEnd(const Child &C, Report &R,
     Add("PluginAPI.h",
         "the process died of signal " + std::to_string(WTERMSIG(C.Status)),
         "look at it in a debugger (--debug)");
-  } else if (R.Failures.empty() && !R.Ended) {
+  } else if (R.Failures.empty() && !R.HasEnded) {
     Add("PluginAPI.h", "the process ended" + Code,
         "a plugin must not call exit()");
   }
-  if (const std::string &Text = C.Wrote[Printed]; !Text.empty())
+  if (const std::string &Text = C.Outputs[StdoutFile]; !Text.empty())
     Add("PluginAPI.h",
         "the plugin, or what it started, wrote to standard output: '" +
             oneLine(Text.substr(0, std::min(Text.find('\n'), size_t(100)))) +
@@ -197,9 +201,9 @@ Report dtlto::check::runCase(const std::function<void(int ReportFd)> &Case,
                              std::chrono::milliseconds Limit) {
   const Clock::time_point Begin = Clock::now();
   Child C = runChild(Case, Limit);
-  Report R = readReport(C.Wrote[Reported]);
+  Report R = readReport(C.Outputs[ReportFile]);
   R.Seconds = std::chrono::duration<double>(Clock::now() - Begin).count();
   judgeEnd(C, R, Limit);
-  R.Errors = std::move(C.Wrote[Errors]);
+  R.Errors = std::move(C.Outputs[Errors]);
   return R;
 }

@@ -55,9 +55,9 @@ static std::vector<Sample> readFolder(const std::string &Folder,
 
 Samples dtlto::check::readSamples(const std::string &Folder,
                                   std::string &Error) {
-  std::string NoMatter; // a user's jobs include no refused ones
+  std::string IgnoredError; // a user's jobs include no refused ones
   Samples S = {readFolder(Folder, true, Error),
-               readFolder(Folder + "/refused", false, NoMatter)};
+               readFolder(Folder + "/refused", false, IgnoredError)};
   std::map<std::string, std::string> Whole;
   for (const Sample &Job : S.Good)
     for (const Sample::Input &In : Job.Inputs)
@@ -67,9 +67,10 @@ Samples dtlto::check::readSamples(const std::string &Folder,
     for (Sample::Input &In : Job.Inputs)
       if (In.Role == DTLTO_ROLE_IMPORT)
         In.Whole = Whole[In.Path];
-  std::sort(S.Good.begin(), S.Good.end(), [](const Sample &L, const Sample &R) {
-    return L.Object.size() > R.Object.size();
-  });
+  std::sort(S.Good.begin(), S.Good.end(),
+            [](const Sample &Left, const Sample &Right) {
+              return Left.Object.size() > Right.Object.size();
+            });
   return S;
 }
 

@@ -33,18 +33,19 @@ static Settings settings() {
   Settings All = {{"the working folder", fs::current_path(EC).string()},
                   {"the umask", std::to_string(Mask)}};
   for (int Fd : {0, 1, 2}) {
-    struct stat Is = {}; // zero: closed
-    ::fstat(Fd, &Is);
+    struct stat Info = {}; // zero: closed
+    ::fstat(Fd, &Info);
     All.push_back(
         {"what the descriptor " + std::to_string(Fd) + " is",
-         std::to_string(Is.st_dev) + ":" + std::to_string(Is.st_ino)});
+         std::to_string(Info.st_dev) + ":" + std::to_string(Info.st_ino)});
   }
   for (int Signal = 1; Signal != 32; ++Signal) { // not the real-time ones
-    struct sigaction Is = {};
-    ::sigaction(Signal, nullptr, &Is); // both handlers share a union
-    All.push_back({"the action of signal " + std::to_string(Signal) + " (" +
-                       ::strsignal(Signal) + ")",
-                   std::to_string(reinterpret_cast<intptr_t>(Is.sa_handler))});
+    struct sigaction Info = {};
+    ::sigaction(Signal, nullptr, &Info); // both handlers share a union
+    All.push_back(
+        {"the action of signal " + std::to_string(Signal) + " (" +
+             ::strsignal(Signal) + ")",
+         std::to_string(reinterpret_cast<intptr_t>(Info.sa_handler))});
   }
   return All;
 }
@@ -54,7 +55,7 @@ void Session::beginCall(const char *Name) {
   change([&] {
     assert(CallName.empty() && "one call of the plugin at a time");
     CallName = Name;
-    CallLimit = CallName == "close" ? O.closeLimit() : O.callLimit();
+    CallLimit = CallName == "close" ? Opts.closeLimit() : Opts.callLimit();
     CallBegin = Clock::now();
   });
 }
@@ -81,17 +82,17 @@ void Session::endCall() {
 
 void Session::watchCalls() {
   std::unique_lock<std::mutex> Lock(Mutex);
-  while (!Quit)
+  while (!IsQuitting)
     if (CallName.empty())
       Changed.wait(Lock);
     else if (Clock::now() < CallBegin + CallLimit)
       Changed.wait_until(Lock, CallBegin + CallLimit);
     else
-      stuck();
+      failHungCall();
 }
 
 /// Reports that the plugin's function didn't return, and ends the process.
-void Session::stuck() {
+void Session::failHungCall() {
   const std::string What =
       CallName + "() had not returned after " + seconds(CallLimit);
   if (NumReleasing)
@@ -100,7 +101,7 @@ void Session::stuck() {
                        "object that is no longer needed",
                 "hold no lock while you call job_done(): it may call release() "
                 "on the same thread");
-  if (Holding && CallName == "submit")
+  if (HoldsResults && CallName == "submit")
     failAndExit("dtlto_plugin.submit",
                 What + ", while " + Twine(Jobs.size() - 1) +
                     " jobs before it had not ended: it waits for one of them",
@@ -117,11 +118,12 @@ void Session::stuck() {
               "call the host");
 }
 
-Session::Session(const dtlto_plugin &P, const Options &O, uint32_t More)
-    : Host(P, O, More), Watchdog([this] { watchCalls(); }) {}
+Session::Session(const dtlto_plugin &ThePlugin, const Options &Opts,
+                 uint32_t More)
+    : Host(ThePlugin, Opts, More), Watchdog([this] { watchCalls(); }) {}
 
-Session::Session(const Bench &B, uint64_t NumJobs, uint32_t More)
-    : Session(B.Plugin, B.O, More) {
+Session::Session(const CaseContext &B, uint64_t NumJobs, uint32_t More)
+    : Session(B.Plugin, B.Opts, More) {
   if (int32_t Status = open(NumJobs); Status != DTLTO_OK)
     failAndExit("dtlto_plugin.open",
                 "open() failed with " + Twine(Status) + ": " + openErrors(),
@@ -131,12 +133,12 @@ Session::Session(const Bench &B, uint64_t NumJobs, uint32_t More)
 
 Session::~Session() {
   close();
-  change([&] { Quit = true; });
+  change([&] { IsQuitting = true; });
   Watchdog.join();
 }
 
 /// The ABI rule that a plugin may have forgotten if it follows a null pointer.
-static const char *nullsFor(uint32_t Needs) {
+static const char *nullHint(uint32_t Needs) {
   if (Needs & DTLTO_JOB_ARGS)
     return "";
   if (Needs & (DTLTO_JOB_INPUTS | DTLTO_JOB_CONFIG))
@@ -176,12 +178,13 @@ void Session::configure(const dtlto_session_params &Params) {
   std::string NoFallback;
   auto C = fillIn("configure", Section, dtlto_session_config(),
                   [&](dtlto_session_config *C) {
-                    P.configure(&Params, C);
+                    ThePlugin.configure(&Params, C);
                     NoFallback = C->no_fallback ? C->no_fallback : "";
                   });
   Needs = C.needs;
-  WhyNull = nullsFor(Needs);
-  expect(Needs < 2 * DTLTO_JOB_WHOLE_IMPORTS || P.abi_minor > DTLTO_ABI_MINOR,
+  NullReason = nullHint(Needs);
+  expect(Needs < 2 * DTLTO_JOB_WHOLE_IMPORTS ||
+             ThePlugin.abi_minor > DTLTO_ABI_MINOR,
          Section, "`needs` has bits that this ABI does not have",
          "combine DTLTO_JOB_... of the header that you have");
   checkText(Section, "`no_fallback`", NoFallback);
@@ -192,29 +195,30 @@ int32_t Session::open(uint64_t NumJobs) {
   ThreadsBefore = countThreads();
   SettingsBefore = settings();
   size_t Room = 4096;
-  for (const std::string &Arg : O.PluginArgs)
+  for (const std::string &Arg : Opts.PluginArgs)
     Room += Loan::room(Arg.size()) + sizeof(char *);
   Loan &L = *new Loan("the dtlto_session_params (or what they point at)",
                       "copy in open() what you need of them later", Room);
   dtlto_session_params Params = {};
   Params.size = static_cast<uint32_t>(sizeof(Params) + More);
-  Params.num_args = static_cast<uint32_t>(O.PluginArgs.size());
-  Params.args = L.addStrings(O.PluginArgs);
+  Params.num_args = static_cast<uint32_t>(Opts.PluginArgs.size());
+  Params.args = L.addStrings(Opts.PluginArgs);
   Params.llvm_version = L.addString(LLVM_VERSION_STRING);
   Params.output = L.addString("plugin-check.out");
   Params.num_jobs = NumJobs;
   Params.job_timeout_s = 600;
-  Params.verbose = O.Verbose;
+  Params.verbose = Opts.Verbose;
   const dtlto_session_params *Lent = L.addStruct(Params, More);
   L.seal();
   configure(*Lent);
-  int32_t Status = call("open", [&] { return P.open(Raw, Lent, &Handle); });
+  int32_t Status =
+      call("open", [&] { return ThePlugin.open(Raw, Lent, &Handle); });
   L.end("open() has returned");
   Guard Lock(Mutex);
   if (Status == DTLTO_OK) {
     Phase = Open;
     // An error ends the session even if it comes before open() returns.
-    GaveUp |= !OpenErrors.empty();
+    HasGivenUp |= !OpenErrors.empty();
     if (!Handle)
       failAndExit("dtlto_plugin.open",
                   "open() returned DTLTO_OK and set no session",
@@ -235,7 +239,7 @@ dtlto_load Session::load() {
   L.expected_wait_ms = UINT64_MAX;
   int32_t Status = DTLTO_OK;
   L = fillIn("load", "dtlto_load", L,
-             [&](dtlto_load *Raw) { Status = P.load(Handle, Raw); });
+             [&](dtlto_load *Raw) { Status = ThePlugin.load(Handle, Raw); });
   expect(Status == DTLTO_OK, "dtlto_plugin.load",
          "load() returned " + Twine(Status),
          "return DTLTO_OK, and leave unknown numbers unchanged");
@@ -245,16 +249,16 @@ dtlto_load Session::load() {
 
 void Session::checkLoad(const dtlto_load &L) {
   auto Check = [&](uint32_t Number, uint64_t Max, const Twine &What,
-                   const char *Mend) {
+                   const char *Fix) {
     expect(Number == UINT32_MAX || Max == UINT32_MAX || Number <= Max,
-           "dtlto_load", "load() says that " + Twine(Number) + What, Mend);
+           "dtlto_load", "load() says that " + Twine(Number) + What, Fix);
   };
   const std::string OfSlots = " of " + std::to_string(L.slots) + " slots are ";
-  const uint64_t Mine = accepted().size();
+  const uint64_t NumAccepted = accepted().size();
   Check(L.free, L.slots, OfSlots + "free",
         "`free` is the number of slots that are idle, at most `slots`");
-  Check(L.queued, Mine,
-        " accepted jobs do not run yet, but only " + Twine(Mine) +
+  Check(L.queued, NumAccepted,
+        " accepted jobs do not run yet, but only " + Twine(NumAccepted) +
             " were ever accepted",
         "`queued` counts jobs of this session that were accepted and wait");
   Check(L.local, L.slots, OfSlots + "this machine's",
@@ -266,10 +270,10 @@ void Session::close() {
     return;
   change([&] {
     Phase = Closing;
-    Entangled = false;
+    WaitsForLoad = false;
     LoadAnswered = LoadWanted; // no thread can ask any more
   });
-  call("close", [&] { P.close(Handle); });
+  call("close", [&] { ThePlugin.close(Handle); });
   locked([&] { Phase = Closed; });
   checkAfterClose();
   Lent.end("close() has returned");
@@ -282,13 +286,14 @@ void Session::close() {
 }
 
 void Session::checkAfterClose() {
-  auto Lost = find_if(Jobs, [](auto &Entry) {
+  auto LostJob = find_if(Jobs, [](auto &Entry) {
     return Entry.second.Accepted && !Entry.second.Done;
   });
-  if (Lost != Jobs.end())
+  if (LostJob != Jobs.end())
     fail("dtlto_host.job_done",
-         jobName(Lost->first) + " was accepted and has no job_done(), although "
-                                "close() has returned",
+         jobName(LostJob->first) +
+             " was accepted and has no job_done(), although "
+             "close() has returned",
          "each accepted job has exactly one job_done(), cancelled ones "
          "included; close() returns after the last one");
   const Settings After = settings();
@@ -318,8 +323,9 @@ void Session::checkBuffers() {
       B = {};
     }
   }).join();
-  auto Kept = find_if(Buffers, [](auto &B) { return B->Releases == 0; });
-  if (Kept != Buffers.end())
-    fail("dtlto_buffer", (*Kept)->What + " was never released",
+  auto LeakedBuffer =
+      find_if(Buffers, [](auto &B) { return B->Releases == 0; });
+  if (LeakedBuffer != Buffers.end())
+    fail("dtlto_buffer", (*LeakedBuffer)->What + " was never released",
          "the last holder of a buffer calls release(owner, data, size) once");
 }

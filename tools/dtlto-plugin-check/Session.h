@@ -61,10 +61,10 @@ struct Options {
 };
 
 /// The inputs of a case.
-struct Bench {
+struct CaseContext {
   const dtlto_plugin &Plugin;
   const std::string &Path; // the plugin's
-  const Options &O;
+  const Options &Opts;
   const std::vector<Sample> &Samples; // at least one; the largest first
   const std::vector<Sample> &Refused; // fail to compile; may be none
 
@@ -84,7 +84,7 @@ struct JobRecord {
   Loan &Lent;
   const dtlto_job *Raw = nullptr; // lent
   BundleSpans Bundle;
-  std::string NoBundle; // why there is none
+  std::string BundleError; // why there is none
 
   bool Accepted = false, Refused = false, Cancelled = false;
   bool UsesBundle = false;           // the plugin asked for it
@@ -97,7 +97,7 @@ struct JobRecord {
   dtlto_buffer Buffer = {};
 
   /// Takes \p Bytes out of the bundle's frame. Returns the error, or nothing.
-  std::string takeFromFrame(std::string &Bytes) const;
+  std::string removeFrame(std::string &Bytes) const;
 };
 
 /// Memory of the host that the plugin owns.
@@ -124,7 +124,7 @@ protected:
 
 public:
   /// \p More: bytes after each struct, as of a later minor of the ABI.
-  Host(const dtlto_plugin &P, const Options &O, uint32_t More);
+  Host(const dtlto_plugin &ThePlugin, const Options &Opts, uint32_t More);
 
   /// Returns a job that doesn't change any more, or null if there is none.
   const JobRecord *job(uint64_t Id) {
@@ -136,16 +136,16 @@ public:
   }
   /// Whether the plugin gave up with DTLTO_LOG_ERROR.
   bool hasGivenUp() {
-    return locked([&] { return GaveUp; });
+    return locked([&] { return HasGivenUp; });
   }
   /// The errors logged in open(), once it has returned.
   const std::string &openErrors() const { return OpenErrors; }
 
   /// From now on, callbacks on other threads wait until load() was answered.
-  void entangle() { Entangled = true; }
+  void waitForLoadInCallbacks() { WaitsForLoad = true; }
   /// Whether job_done() on other threads blocks, and doesn't count yet.
   void holdResults(bool Hold) {
-    change([&] { Holding = Hold; });
+    change([&] { HoldsResults = Hold; });
   }
 
 protected:
@@ -156,14 +156,14 @@ protected:
                  llvm::StringRef Text);
   JobRecord *find(uint64_t Job); // with the mutex held
 
-  const dtlto_plugin &P;
-  const Options &O;
+  const dtlto_plugin &ThePlugin;
+  const Options &Opts;
   const uint32_t More;
   Loan &Lent;
   const dtlto_host *Raw;
   uint32_t Needs = 0; // DTLTO_JOB_...
   const std::thread::id LinkThread = std::this_thread::get_id();
-  std::atomic<bool> Entangled{false};
+  std::atomic<bool> WaitsForLoad{false};
 
   std::mutex Mutex; // guards the fields below
   std::condition_variable Changed;
@@ -173,10 +173,10 @@ protected:
   uint64_t NumSigns = 0;  // of life, of all jobs
   uint64_t NumEnded = 0;  // refused jobs included
   uint64_t LoadWanted = 0, LoadAnswered = 0;
-  bool InSubmit = false, GaveUp = false;
-  bool Holding = false;      // job_done()s wait
+  bool InSubmit = false, HasGivenUp = false;
+  bool HoldsResults = false; // job_done()s wait
   unsigned NumReleasing = 0; // job_done()s inside release()
-  uint64_t InRoom = 0;       // the job that this machine has room for
+  uint64_t JobInRoom = 0;    // the job that this machine has room for
   std::string OpenErrors;
   std::vector<std::unique_ptr<HostBuffer>> Buffers;
 
@@ -198,11 +198,11 @@ private:
   void jobNumber(uint64_t Job, const char *Name, uint32_t Unit, uint64_t Value);
 
   bool isLate(const char *Name);
-  void holdUp(const char *Name);
+  void waitForLoadAnswer(const char *Name);
   // To be called with the mutex held.
   JobRecord *findRunning(uint64_t Job);
-  void takeResult(JobRecord &R, const dtlto_result &Result);
-  HostBuffer &lendBuffer(const char *What, uint64_t Job);
+  void storeResult(JobRecord &R, const dtlto_result &Result);
+  HostBuffer &addBuffer(const char *What, uint64_t Job);
 };
 
 /// Settings of the process that a plugin must not change, as names and values:
@@ -212,9 +212,10 @@ using Settings = std::vector<std::pair<std::string, std::string>>;
 /// Calls the plugin and waits, all on the thread that made the object.
 class Session : public Host {
 public:
-  Session(const dtlto_plugin &P, const Options &O, uint32_t More = 0);
+  Session(const dtlto_plugin &ThePlugin, const Options &Opts,
+          uint32_t More = 0);
   /// Opens the session; a failure fails the case.
-  Session(const Bench &B, uint64_t NumJobs, uint32_t More = 0);
+  Session(const CaseContext &B, uint64_t NumJobs, uint32_t More = 0);
   ~Session(); // close()
 
   /// Calls open(). Checks the result, except for being an error.
@@ -264,12 +265,12 @@ private:
   void checkBuffers();
   void makeJob(JobRecord &R, const char *Avoid);
   void addInputs(JobRecord &R, dtlto_job &Job);
-  const void *lendModule(const std::string &Bytes);
+  const void *addModule(const std::string &Bytes);
   void completeBatch();
   void beginCall(const char *Name);
   void endCall();
   void watchCalls();
-  [[noreturn]] void stuck();
+  [[noreturn]] void failHungCall();
   template <typename F>
   bool wait(std::unique_lock<std::mutex> &Lock, Milliseconds Limit, F Done);
 
@@ -281,16 +282,16 @@ private:
   Clock::time_point CallBegin;
   Milliseconds CallLimit{0};
   std::map<std::string, std::pair<unsigned, unsigned>> NumAllAndLong;
-  bool Quit = false;
+  bool IsQuitting = false;
   std::thread Watchdog;
 };
 
 /// Returns an extension of the plugin, or null. The linker ignores one whose
 /// size isn't that of its struct.
 template <typename T>
-const T *getExtension(const dtlto_plugin &P, const char *Id,
+const T *getExtension(const dtlto_plugin &ThePlugin, const char *Id,
                       const std::string &Struct) {
-  auto *E = static_cast<const T *>(P.extension(Id));
+  auto *E = static_cast<const T *>(ThePlugin.extension(Id));
   if (E && E->size < sizeof(T))
     failAndExit(Struct + ".size", "it is " + llvm::Twine(E->size),
                 "set it to sizeof(" + Struct +
@@ -301,7 +302,7 @@ const T *getExtension(const dtlto_plugin &P, const char *Id,
 struct Case {
   const char *Name;
   const char *Promise; // what is checked, in a few words
-  std::function<void(const Bench &)> Run;
+  std::function<void(const CaseContext &)> Run;
   /// If this case doesn't end, later cases are skipped.
   bool IsBasic = false;
 };

@@ -53,7 +53,7 @@ namespace {
 struct CommandLine {
   std::string Plugin, Jobs, KeepJobs, Clang, JUnit;
   std::vector<std::string> Only, Skip;
-  Options O;
+  Options Opts;
   bool List = false, Debug = false;
 };
 
@@ -82,16 +82,16 @@ static CommandLine parse(ArrayRef<const char *> Args) {
   const std::map<std::string, std::function<void(Text)>> Known = {
       {"--help", [](Text) { std::exit(std::fputs(Usage, stdout) < 0); }},
       {"--list", [&](Text) { C.List = true; }},
-      {"--verbose", [&](Text) { C.O.Verbose = true; }},
+      {"--verbose", [&](Text) { C.Opts.Verbose = true; }},
       {"--debug", [&](Text) { C.Debug = true; }},
-      {"--plugin-arg=", [&](Text V) { C.O.PluginArgs.push_back(V); }},
+      {"--plugin-arg=", [&](Text V) { C.Opts.PluginArgs.push_back(V); }},
       {"--only=", [&](Text V) { C.Only.push_back(V); }},
       {"--skip=", [&](Text V) { C.Skip.push_back(V); }},
       {"--timeout=",
        [&](Text V) {
-         C.O.CaseLimit = std::chrono::seconds(number(V, "--timeout"));
+         C.Opts.CaseLimit = std::chrono::seconds(number(V, "--timeout"));
        }},
-      {"--many=", [&](Text V) { C.O.NumJobs = number(V, "--many"); }},
+      {"--many=", [&](Text V) { C.Opts.NumJobs = number(V, "--many"); }},
       {"--jobs=", [&](Text V) { C.Jobs = V; }},
       {"--keep-jobs=", [&](Text V) { C.KeepJobs = V; }},
       {"--clang=", // a relative path would change with the folder
@@ -125,13 +125,13 @@ static std::vector<Case> chosenCases(const CommandLine &C) {
   std::vector<Case> Cases = allCases();
   for (auto *Names : {&C.Only, &C.Skip})
     for (const std::string &Name : *Names)
-      if (none_of(Cases, [&](const Case &Its) { return Its.Name == Name; }))
+      if (none_of(Cases, [&](const Case &Item) { return Item.Name == Name; }))
         giveUp("no case '" + Name + "'; --list has their names");
   if (C.Debug && C.Only.size() != 1)
     giveUp("--debug needs one --only=CASE");
-  erase_if(Cases, [&](const Case &Its) {
-    return (!C.Only.empty() && !is_contained(C.Only, Its.Name)) ||
-           is_contained(C.Skip, Its.Name);
+  erase_if(Cases, [&](const Case &Item) {
+    return (!C.Only.empty() && !is_contained(C.Only, Item.Name)) ||
+           is_contained(C.Skip, Item.Name);
   });
   if (Cases.empty())
     giveUp("--only and --skip leave no case");
@@ -139,18 +139,19 @@ static std::vector<Case> chosenCases(const CommandLine &C) {
 }
 
 /// Runs a case in this process.
-static void runHere(const CommandLine &C, const Case &Its, const Samples &S) {
+static void runInProcess(const CommandLine &C, const Case &Item,
+                         const Samples &S) {
   // The linker's calls also come from a thread of their own.
   std::thread([&] {
-    Its.Run({loadPlugin(C.Plugin), C.Plugin, C.O, S.Good, S.Refused});
+    Item.Run({loadPlugin(C.Plugin), C.Plugin, C.Opts, S.Good, S.Refused});
   }).join();
   reportStage("end");
   std::fflush(nullptr);
 }
 
-static std::string sentence(const Result &Its, const Failure &F) {
-  return std::string(Its.C->Promise) + " (" + F.Section + "): " + F.What +
-         "; to fix this: " + F.Mend;
+static std::string sentence(const Result &Item, const Failure &F) {
+  return std::string(Item.C->Promise) + " (" + F.Section + "): " + F.What +
+         "; to fix this: " + F.Fix;
 }
 
 /// Escapes \p Text for XML.
@@ -170,14 +171,14 @@ static void writeJUnit(const CommandLine &C, const std::vector<Result> &Results,
   Out << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\""
       << escape("dtlto-plugin-check " + C.Plugin) << "\" tests=\""
       << Results.size() << "\" failures=\"" << NumFailed << "\">\n";
-  for (const Result &Its : Results) {
-    Out << "  <testcase name=\"" << Its.C->Name << "\" time=\"" << Its.R.Seconds
-        << "\">\n";
-    if (!Its.WasRun)
+  for (const Result &Item : Results) {
+    Out << "  <testcase name=\"" << Item.C->Name << "\" time=\""
+        << Item.R.Seconds << "\">\n";
+    if (!Item.WasRun)
       Out << "    <skipped/>\n";
-    for (const Failure &F : Its.R.Failures)
+    for (const Failure &F : Item.R.Failures)
       Out << "    <failure message=\"" << escape(F.What) << "\">"
-          << escape(sentence(Its, F)) << "</failure>\n";
+          << escape(sentence(Item, F)) << "</failure>\n";
     Out << "  </testcase>\n";
   }
   Out << "</testsuite>\n";
@@ -187,31 +188,31 @@ static void writeJUnit(const CommandLine &C, const std::vector<Result> &Results,
 
 /// The text for \p F: in full, unless three cases have reported the same. Then
 /// only the first of these is named.
-static std::string verdict(const Result &Its, const Failure &F,
+static std::string verdict(const Result &Item, const Failure &F,
                            const std::vector<Result> &Before) {
   auto HasSame = [&](const Result &Other) {
     return any_of(Other.R.Failures, [&](const Failure &Same) {
-      return Same.Section == F.Section && Same.Mend == F.Mend;
+      return Same.Section == F.Section && Same.Fix == F.Fix;
     });
   };
   return count_if(Before, HasSame) < 3
-             ? sentence(Its, F)
+             ? sentence(Item, F)
              : F.What + "; as in " + find_if(Before, HasSame)->C->Name;
 }
 
-static void show(const Result &Its, const std::vector<Result> &Before,
+static void show(const Result &Item, const std::vector<Result> &Before,
                  bool Verbose) {
-  const std::vector<Failure> &Failures = Its.R.Failures;
+  const std::vector<Failure> &Failures = Item.R.Failures;
   std::string Text = Failures.empty() ? "PASS " : "FAIL ";
-  Text += Its.C->Name;
-  if (Failures.empty() && !Its.R.Note.empty())
-    Text += ": " + Its.R.Note;
+  Text += Item.C->Name;
+  if (Failures.empty() && !Item.R.Note.empty())
+    Text += ": " + Item.R.Note;
   for (const Failure &F : Failures)
     Text += (&F == &Failures.front() ? ": " : "\n  also: ") +
-            verdict(Its, F, Before);
+            verdict(Item, F, Before);
   if (Verbose || !Failures.empty())
     // The end of the output matters.
-    for (StringRef Rest = StringRef(Its.R.Errors).take_back(4000), Line;
+    for (StringRef Rest = StringRef(Item.R.Errors).take_back(4000), Line;
          !Rest.empty();) {
       std::tie(Line, Rest) = Rest.split('\n');
       Text += "\n  | " + Line.str();
@@ -248,21 +249,21 @@ static int runAll(const CommandLine &C, const std::vector<Case> &Cases,
     giveUp("cannot write '" + C.JUnit + "'");
   std::vector<Result> Results;
   unsigned NumPassed = 0, NumFailed = 0;
-  bool Hopeless = false;
-  for (const Case &Its : Cases) {
-    Result New = {&Its, {}, !Hopeless};
-    if (!Hopeless) {
+  bool IsHopeless = false;
+  for (const Case &Item : Cases) {
+    Result New = {&Item, {}, !IsHopeless};
+    if (!IsHopeless) {
       New.R = runCase(
           [&](int Fd) {
             openReport(Fd);
             catchCrashes(Fd);
-            runHere(C, Its, S);
+            runInProcess(C, Item, S);
             ::_exit(0); // plugins are never unloaded
           },
-          C.O.CaseLimit);
+          C.Opts.CaseLimit);
       ++(New.R.Failures.empty() ? NumPassed : NumFailed);
-      Hopeless = Its.IsBasic && !New.R.Ended;
-      show(New, Results, C.O.Verbose);
+      IsHopeless = Item.IsBasic && !New.R.HasEnded;
+      show(New, Results, C.Opts.Verbose);
     }
     Results.push_back(New);
   }
@@ -279,8 +280,8 @@ static int runAll(const CommandLine &C, const std::vector<Case> &Cases,
 int main(int Argc, char **Argv) {
   CommandLine C = parse(ArrayRef(Argv, Argc).drop_front());
   if (C.List) {
-    for (const Case &Its : allCases())
-      std::printf("%-18s %s\n", Its.Name, Its.Promise);
+    for (const Case &Item : allCases())
+      std::printf("%-18s %s\n", Item.Name, Item.Promise);
     flushOutput();
     return 0;
   }
@@ -291,7 +292,7 @@ int main(int Argc, char **Argv) {
   if (!fs::is_regular_file(C.Plugin, EC))
     giveUp("no file '" + C.Plugin + "'");
   C.Plugin = fs::absolute(C.Plugin).string();
-  const std::string Folder = makeOwnFolder();
+  const std::string Folder = makeTempFolder();
   if (Folder.empty())
     giveUp("cannot create a folder in '" +
            fs::temp_directory_path(EC).string() + "'");
@@ -302,9 +303,9 @@ int main(int Argc, char **Argv) {
     giveUp(Error);
   if (!C.Debug)
     return runAll(C, Cases, S);
-  removeOwnFolder(); // this process may not return
+  removeTempFolder(); // this process may not return
   openReport(2);
-  runHere(C, Cases.front(), S);
+  runInProcess(C, Cases.front(), S);
   std::printf("%s %s\n", hasFailed() ? "FAIL" : "PASS", Cases.front().Name);
   std::fflush(nullptr);
   ::_exit(hasFailed());

@@ -185,12 +185,12 @@ TEST_F(IndexShardTest, TheSameNames) {
 }
 
 TEST_F(IndexShardTest, EachNameIsAskedForOnceInOrder) {
-  Names Asked;
+  Names RequestedNames;
   renamed(ref(Shard), [&](StringRef Name) {
-    Asked.push_back(Name.str());
+    RequestedNames.push_back(Name.str());
     return Name.str();
   });
-  EXPECT_EQ(Asked, Modules);
+  EXPECT_EQ(RequestedNames, Modules);
 }
 
 TEST_F(IndexShardTest, NamesOfAnyLength) {
@@ -403,7 +403,7 @@ struct Written {
   std::string Module;
   Bytes Shard;
   std::unique_ptr<ModuleSummaryIndex> Index;
-  std::set<GlobalValue::GUID> Own;               // Defined in the module.
+  std::set<GlobalValue::GUID> OwnGUIDs;          // Defined in the module.
   std::set<GlobalValue::GUID> Imported;          // As definitions or
                                                  // declarations.
   std::map<GlobalValue::GUID, bool> Referenced;  // To: is it local?
@@ -429,27 +429,27 @@ protected:
   /// Writes the shards of all modules of a link.
   std::map<std::string, Written> writeAll() {
     std::map<std::string, Written> Result;
-    TestLink::Result R =
-        TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
-          EXPECT_TRUE(L.Jobs.Index.withDSOLocalPropagation());
-          for (Task &T : Tasks) {
-            Written &W = Result[T.name().str()];
-            W.Module = T.name().str();
-            W.Shard = writeShard(L.Jobs.Index, L.Jobs.Defined, T.name(),
-                                 *T.ImportList);
-            W.Index = must(getModuleSummaryIndex({ref(W.Shard), "shard"}));
-            fill(W, L, T);
-          }
-        });
+    TestLink::Result R = TheLink.look(nullptr, [&](const Link &CurrentLink,
+                                                   std::vector<Task> &Tasks) {
+      EXPECT_TRUE(CurrentLink.Jobs.Index.withDSOLocalPropagation());
+      for (Task &T : Tasks) {
+        Written &W = Result[T.name().str()];
+        W.Module = T.name().str();
+        W.Shard = writeShard(CurrentLink.Jobs.Index, CurrentLink.Jobs.Defined,
+                             T.name(), *T.ImportList);
+        W.Index = must(getModuleSummaryIndex({ref(W.Shard), "shard"}));
+        fill(W, CurrentLink, T);
+      }
+    });
     EXPECT_EQ(R.Error, "");
     return Result;
   }
 
 private:
-  static void fill(Written &W, const Link &L, const Task &T) {
+  static void fill(Written &W, const Link &CurrentLink, const Task &T) {
     std::vector<const GlobalValueSummary *> Compiled;
     for (const auto &[GUID, Summary] : *T.DefinedGlobals) {
-      W.Own.insert(GUID);
+      W.OwnGUIDs.insert(GUID);
       Compiled.push_back(Summary);
     }
     ImportsByModule Imports(T.ImportList);
@@ -457,7 +457,7 @@ private:
       Imports.forEach(From, [&](GlobalValue::GUID GUID) {
         W.Imported.insert(GUID);
         Compiled.push_back(
-            L.Jobs.Defined.find(From)->second.find(GUID)->second);
+            CurrentLink.Jobs.Defined.find(From)->second.find(GUID)->second);
       });
     auto Note = [&](const ValueInfo &VI) {
       if (VI.getSummaryList().empty())
@@ -479,10 +479,10 @@ private:
     }
     ModuleSummaries Summaries;
     GVSummaryPtrSet Declarations;
-    gatherImportedSummariesForModule(T.name(), L.Jobs.Defined, *T.ImportList,
-                                     Summaries, Declarations);
+    gatherImportedSummariesForModule(T.name(), CurrentLink.Jobs.Defined,
+                                     *T.ImportList, Summaries, Declarations);
     raw_svector_ostream OS(W.Plain);
-    writeIndexToFile(L.Jobs.Index, OS, &Summaries, &Declarations);
+    writeIndexToFile(CurrentLink.Jobs.Index, OS, &Summaries, &Declarations);
   }
 
 protected:
@@ -525,7 +525,7 @@ TEST_F(WriteShardTest, ReferencedSymbolsAreKnownToBeLocal) {
     for (auto [GUID, Local] : W.Referenced) {
       ValueInfo VI = W.Index->getValueInfo(GUID);
       bool Known = VI && !VI.getSummaryList().empty();
-      if (!W.Own.count(GUID) && !W.Imported.count(GUID)) {
+      if (!W.OwnGUIDs.count(GUID) && !W.Imported.count(GUID)) {
         EXPECT_EQ(Known, Local) << Module << ": " << GUID;
         NumStandIns += Known;
       }
@@ -546,7 +546,7 @@ TEST_F(WriteShardTest, NothingMoreIsImported) {
           EXPECT_EQ(W.Imported.count(GUID), 1u)
               << Module << " would import " << GUID << " from "
               << Summary->modulePath().str();
-        else if (!W.Own.count(GUID)) {
+        else if (!W.OwnGUIDs.count(GUID)) {
           // This is a stand-in: the symbol is referenced, and no importable
           // definition exists.
           EXPECT_EQ(W.Referenced.count(GUID), 1u) << Module << ": " << GUID;

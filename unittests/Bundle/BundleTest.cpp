@@ -287,8 +287,8 @@ TEST(BundleTest, TheBytes) {
 TEST(BundleTest, EqualJobsAreEqualBytes) {
   TestJob Job;
   Job.Files[1].Path = "m." + std::string(300, 'x'); // Needs a pax header.
-  std::string Here = Job.bundle();
-  EXPECT_EQ(Job.bundle(), Here);
+  std::string ParentBundle = Job.bundle();
+  EXPECT_EQ(Job.bundle(), ParentBundle);
 
   // Use another umask, time zone, locale, folder and (as root) user.
   int Pipe[2];
@@ -302,20 +302,20 @@ TEST(BundleTest, EqualJobsAreEqualBytes) {
     if (chdir("/") != 0 ||
         (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0)))
       _exit(1);
-    std::string There = Job.bundle();
-    size_t Sent = write(Pipe[1], There.data(), There.size());
-    _exit(Sent == There.size() ? 0 : 1);
+    std::string ChildBundle = Job.bundle();
+    size_t Sent = write(Pipe[1], ChildBundle.data(), ChildBundle.size());
+    _exit(Sent == ChildBundle.size() ? 0 : 1);
   }
   close(Pipe[1]);
-  std::string There;
+  std::string ChildBundle;
   char Buffer[4096];
   for (ssize_t N; (N = ::read(Pipe[0], Buffer, sizeof(Buffer))) > 0;)
-    There.append(Buffer, N);
+    ChildBundle.append(Buffer, N);
   close(Pipe[0]);
   int Status = 0;
   ASSERT_EQ(waitpid(Child, &Status, 0), Child);
   EXPECT_EQ(Status, 0);
-  EXPECT_EQ(There, Here);
+  EXPECT_EQ(ChildBundle, ParentBundle);
 }
 
 TEST(BundleTest, DigestsThatTheJobHasNot) {
@@ -523,11 +523,11 @@ TEST(BundleTest, InputsAreSpansOfTheirOwn) {
   Job.Files.push_back({"m." + std::string(300, 'x'), DTLTO_ROLE_IMPORT, "x"});
   Job.Files.push_back({"block", DTLTO_ROLE_OTHER, std::string(512, 'z')});
   Job.with([&](const dtlto_job &Raw) {
-    BundleSpans Made = must(makeBundleSpans(Raw));
+    BundleSpans Pieces = must(makeBundleSpans(Raw));
     std::string All;
     std::vector<const dtlto_input *> Inputs;
     bool WasInput = true;
-    for (const dtlto_bundle_span &S : Made.Spans) {
+    for (const dtlto_bundle_span &S : Pieces.Spans) {
       EXPECT_NE(S.bytes.size, 0u);
       All.append(static_cast<const char *>(S.bytes.data), S.bytes.size);
       // A header precedes each input, and the end follows the last.

@@ -14,7 +14,7 @@
 using namespace llvm;
 using namespace dtlto;
 
-static const SideFiles Both = {"a.dwo", "a.yaml"};
+static const SideFiles BothFiles = {"a.dwo", "a.yaml"};
 
 static std::string packed(const JobOutputs &Outputs) {
   SmallVector<char, 0> Bytes = packOutputs(Outputs);
@@ -56,9 +56,9 @@ TEST(JobOutputsTest, ThereAndBack) {
 TEST(JobOutputsTest, CutAnywhere) {
   std::string Bytes = packed({"object", StringRef("dwo"), StringRef("")});
   for (size_t Size = 0; Size != Bytes.size(); ++Size)
-    EXPECT_NE(whyNot(StringRef(Bytes).take_front(Size), Both), "") << Size;
-  EXPECT_EQ(whyNot(Bytes, Both), "");
-  EXPECT_NE(whyNot(Bytes + "x", Both), "");
+    EXPECT_NE(whyNot(StringRef(Bytes).take_front(Size), BothFiles), "") << Size;
+  EXPECT_EQ(whyNot(Bytes, BothFiles), "");
+  EXPECT_NE(whyNot(Bytes + "x", BothFiles), "");
 }
 
 TEST(JobOutputsTest, HeadsThatAreOther) {
@@ -67,22 +67,22 @@ TEST(JobOutputsTest, HeadsThatAreOther) {
   for (size_t At = 0; At != Good.size() - 8; ++At) {
     std::string Bytes = Good;
     Bytes[At] ^= 1;
-    EXPECT_NE(whyNot(Bytes, Both), "") << At;
+    EXPECT_NE(whyNot(Bytes, BothFiles), "") << At;
   }
   // With this size, the sum overflows to the right value.
   std::string Bytes = Good;
   for (size_t I = 0; I != 8; ++I)
     Bytes[24 + I] = '\xff';
-  EXPECT_NE(whyNot(Bytes, Both), "");
+  EXPECT_NE(whyNot(Bytes, BothFiles), "");
 }
 
 TEST(JobOutputsTest, OtherFilesThanTheJobs) {
   EXPECT_NE(whyNot("\x7f"
                    "ELF an object alone",
-                   Both),
+                   BothFiles),
             "");
   std::string Two = packed({"object", StringRef("dwo"), std::nullopt});
-  EXPECT_NE(whyNot(Two, Both), "");
+  EXPECT_NE(whyNot(Two, BothFiles), "");
   EXPECT_NE(whyNot(Two, {"", "a.yaml"}), "");
   EXPECT_EQ(whyNot(Two, {"a.dwo", ""}), "");
 }

@@ -103,11 +103,11 @@ TEST(ObjectFrameTest, Messages) {
   const std::string Good =
       frameHead("the object", job(1), Messages).str().str() + "the object" +
       Messages;
-  StringRef Said;
-  Expected<StringRef> Result = readFrame(Good, job(1), &Said);
+  StringRef ReadMessages;
+  Expected<StringRef> Result = readFrame(Good, job(1), &ReadMessages);
   ASSERT_TRUE(bool(Result)) << toString(Result.takeError());
   EXPECT_EQ(*Result, "the object");
-  EXPECT_EQ(Said, Messages);
+  EXPECT_EQ(ReadMessages, Messages);
   for (size_t At = 0; At != Good.size(); ++At) {
     std::string Bad = Good;
     Bad[At] = static_cast<char>(Bad[At] ^ 1);

@@ -29,10 +29,11 @@ protected:
   /// Returns the link's jobs as a worker receives them, by module name.
   std::map<std::string, Bundle> bundles() {
     std::map<std::string, Bundle> Result;
-    TestLink::Result R =
-        TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
-          JobBuilder Builder(L.Jobs, DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS |
-                                         DTLTO_JOB_CONFIG);
+    TestLink::Result R = TheLink.look(
+        nullptr, [&](const Link &CurrentLink, std::vector<Task> &Tasks) {
+          JobBuilder Builder(CurrentLink.Jobs, DTLTO_JOB_INPUTS |
+                                                   DTLTO_JOB_DIGESTS |
+                                                   DTLTO_JOB_CONFIG);
           for (const Task &T : Tasks) {
             std::unique_ptr<BuiltJob> Job = must(Builder.build(T, 1, 1));
             SmallVector<char, 0> Bytes = must(writeBundle(Job->Job));
@@ -49,15 +50,16 @@ protected:
     return R ? "" : toString(R.takeError());
   }
   Expected<WorkerResult> run(const Bundle &B) {
-    Said.clear();
-    return runBundle(B, [&](StringRef Text) { Said.push_back(Text.str()); });
+    Diagnostics.clear();
+    return runBundle(
+        B, [&](StringRef Text) { Diagnostics.push_back(Text.str()); });
   }
   static SmallVector<char, 0> bytes(StringRef Text) {
     return SmallVector<char, 0>(Text.begin(), Text.end());
   }
 
   TestLink TheLink;
-  std::vector<std::string> Said;
+  std::vector<std::string> Diagnostics;
 };
 
 } // namespace
@@ -70,9 +72,9 @@ TEST_F(WorkerTest, TheObjectsOfInProcessThinLTO) {
   ASSERT_EQ(Bundles.size(), 5u);
   for (const auto &[Name, B] : Bundles) {
     WorkerResult R = must(run(B));
-    EXPECT_TRUE(R.Produced);
+    EXPECT_TRUE(R.IsProduced);
     EXPECT_EQ(ref(R.Object), Right.Objects[Name]) << Name;
-    EXPECT_EQ(Said, std::vector<std::string>());
+    EXPECT_EQ(Diagnostics, std::vector<std::string>());
   }
 }
 
@@ -102,14 +104,14 @@ TEST_F(WorkerTest, WhatLLVMSays) {
   TheLink.Visible.insert("bad");
   std::map<std::string, Bundle> Bundles = bundles();
 
-  EXPECT_TRUE(must(run(Bundles["a.o"])).Produced);
-  ASSERT_EQ(Said.size(), 1u);
-  EXPECT_EQ(Said[0].find("warning: "), 0u) << Said[0];
-  EXPECT_NE(Said[0].find("look"), std::string::npos) << Said[0];
+  EXPECT_TRUE(must(run(Bundles["a.o"])).IsProduced);
+  ASSERT_EQ(Diagnostics.size(), 1u);
+  EXPECT_EQ(Diagnostics[0].find("warning: "), 0u) << Diagnostics[0];
+  EXPECT_NE(Diagnostics[0].find("look"), std::string::npos) << Diagnostics[0];
 
   EXPECT_EQ(problem(Bundles["b.o"]), "code generation failed");
-  ASSERT_EQ(Said.size(), 1u);
-  EXPECT_EQ(Said[0].find("error: "), 0u) << Said[0];
+  ASSERT_EQ(Diagnostics.size(), 1u);
+  EXPECT_EQ(Diagnostics[0].find("error: "), 0u) << Diagnostics[0];
 }
 
 TEST_F(WorkerTest, AnImportThatIsNotThere) {

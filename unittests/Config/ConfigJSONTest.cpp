@@ -87,26 +87,26 @@ public:
   }
   void pair(StringRef Name, std::array<int64_t, 2> &Value, int64_t Min,
             int64_t Max) {
-    std::vector<std::array<int64_t, 2>> Others;
+    std::vector<std::array<int64_t, 2>> OtherValues;
     for (int64_t N : numbers(Min, Max)) {
-      Others.push_back({N, Value[1]});
-      Others.push_back({Value[0], N});
-      Others.push_back({N, Min});
+      OtherValues.push_back({N, Value[1]});
+      OtherValues.push_back({Value[0], N});
+      OtherValues.push_back({N, Min});
     }
-    change(Name, Value, Others);
+    change(Name, Value, OtherValues);
   }
   void optional(StringRef Name, std::optional<uint64_t> &Value, uint64_t Max) {
-    std::vector<std::optional<uint64_t>> Others = {std::nullopt, 0, 1, Max - 1,
-                                                   Max};
+    std::vector<std::optional<uint64_t>> OtherValues = {std::nullopt, 0, 1,
+                                                        Max - 1, Max};
     if (Max < 16)
       for (uint64_t N = 0; N <= Max; ++N)
-        Others.push_back(N);
+        OtherValues.push_back(N);
     else
       for (uint64_t N : {uint64_t(1) << 53, (uint64_t(1) << 53) + 1,
                          uint64_t(1) << 63, (uint64_t(1) << 63) - 1})
         if (N <= Max)
-          Others.push_back(N);
-    change(Name, Value, Others);
+          OtherValues.push_back(N);
+    change(Name, Value, OtherValues);
   }
   void text(StringRef Name, std::string &Value) {
     // Pipelines accept only names of passes (LLVMOptions.h).
@@ -142,9 +142,9 @@ private:
     return Result;
   }
   template <class T>
-  void change(StringRef Name, T &Value, std::vector<T> Others) {
+  void change(StringRef Name, T &Value, std::vector<T> OtherValues) {
     std::vector<T> Unique;
-    for (const T &Other : Others)
+    for (const T &Other : OtherValues)
       if (Other != Value && !is_contained(Unique, Other))
         Unique.push_back(Other);
     if (std::optional<size_t> Which = Choose(Name, Unique.size()))
@@ -187,7 +187,7 @@ bool contains(StringRef Text, StringRef Part) { return Text.contains(Part); }
 std::string keyOf(const lto::Config &Conf) {
   ModuleSummaryIndex Index(/*HaveGVs=*/false);
   Index.addModule("m", ModuleHash{{1, 2, 3, 4, 5}});
-  return cacheKey(Conf, Index, "m", OwnImportList().List,
+  return cacheKey(Conf, Index, "m", OwningImportList().List,
                   FunctionImporter::ExportSetTy(), {}, GVSummaryMapTy(),
                   CfiFunctions(Index));
 }
@@ -1025,7 +1025,7 @@ TEST(ConfigJSONTest, MissingUnknownAndRepeated) {
   for (StringRef Section : Sections) {
     Names N;
     visitSection(N, Conf, Section);
-    for (const std::string &Name : N.Travels) {
+    for (const std::string &Name : N.TextFields) {
       auto [Begin, Size] = findValue(Text, Section, Name);
       size_t Start = Begin - Name.size() - 3;
       std::string Field = Text.substr(Start, Begin + Size - Start);

@@ -82,13 +82,13 @@ TEST_F(LLVMOptionsTest, AreHandedOnAsTheyAre) {
 TEST_F(LLVMOptionsTest, WhatLLVMHasNotTaken) {
   // For example, the value of another linker option: `-rpath -mllvm=-two=2`.
   parse({"-one", "--three", "3"});
-  EXPECT_EQ(optionsThatAreSet({"-one", "-two=2", "--three", "3", "-four", "4",
-                               "-no-such-option"}),
+  EXPECT_EQ(filterParsedOptions({"-one", "-two=2", "--three", "3", "-four", "4",
+                                 "-no-such-option"}),
             (std::vector<std::string>{"-one", "--three", "3"}));
-  EXPECT_TRUE(optionsThatAreSet({}).empty());
+  EXPECT_TRUE(filterParsedOptions({}).empty());
   // An alias isn't set, but its option is, and causes an error.
   parse({"-text-too=x"});
-  EXPECT_EQ(optionsThatAreSet({"-one", "-text-too=x"}),
+  EXPECT_EQ(filterParsedOptions({"-one", "-text-too=x"}),
             std::vector<std::string>{"-one"});
   EXPECT_EQ(forCompiler({"-one", "-three"}), "error: LLVM option -some-text");
 }
@@ -100,7 +100,7 @@ TEST_F(LLVMOptionsTest, AreCounted) {
                                     "3,4", "-numbers=5"};
   EXPECT_EQ(forCompiler(Words), join(Words, " "));
   Words.push_back("-two=3");
-  EXPECT_EQ(optionsThatAreSet(Words), Words);
+  EXPECT_EQ(filterParsedOptions(Words), Words);
   EXPECT_EQ(forCompiler(Words), "error: LLVM option -two");
   EXPECT_EQ(forCompiler({"-two=2", "-numbers=1,2", "-numbers=5"}),
             "error: LLVM option -numbers");
@@ -109,7 +109,7 @@ TEST_F(LLVMOptionsTest, AreCounted) {
 TEST_F(LLVMOptionsTest, FilesOfOptionsAreLeftToOthers) {
   // These stay in the list, so that the writer of a job can detect them.
   parse({"-two=2"});
-  EXPECT_EQ(optionsThatAreSet({"@file", "-two=2", "-one", "@file"}),
+  EXPECT_EQ(filterParsedOptions({"@file", "-two=2", "-one", "@file"}),
             (std::vector<std::string>{"@file", "-two=2", "@file"}));
   EXPECT_EQ(forCompiler({"@file", "-two=2", "-mcpu", "@file"}),
             "@file -two=2 @file");
@@ -118,9 +118,9 @@ TEST_F(LLVMOptionsTest, FilesOfOptionsAreLeftToOthers) {
 TEST_F(LLVMOptionsTest, ValuesThatLookLikeOptions) {
   parse({"-two", "-2", "-one"});
   std::vector<std::string> Words = {"-two", "-2", "-one"};
-  EXPECT_EQ(optionsThatAreSet(Words), Words);
+  EXPECT_EQ(filterParsedOptions(Words), Words);
   EXPECT_EQ(forCompiler(Words), "-two -2 -one");
-  EXPECT_EQ(toString(checkOptionsOfCompiler(Words)), "");
+  EXPECT_EQ(toString(checkCompilerOptions(Words)), "");
   EXPECT_EQ(withoutCodegenOptions({"-align-all-functions", "-4", "-two", "-2"}),
             (std::vector<std::string>{"-two", "-2"}));
 }
@@ -183,7 +183,7 @@ TEST_F(LLVMOptionsTest, WhatCodeGenerationLearnt) {
   // Workers always refuse these.
   for (StringRef Word :
        {"-codegen-data-use-path=x", "-codegen-data-thinlto-two-rounds"}) {
-    Error Why = checkOptionsOfCompiler(Word.str());
+    Error Why = checkCompilerOptions(Word.str());
     EXPECT_TRUE(bool(Why)) << Word.str();
     consumeError(std::move(Why));
   }
@@ -225,7 +225,7 @@ TEST_F(LLVMOptionsTest, KindsOfValues) {
       std::string Word = ("-" + Name + Value).str();
       EXPECT_EQ(forCompiler({"-one", Word, "x"}),
                 ("error: -mllvm -" + Name).str());
-      EXPECT_EQ(toString(checkOptionsOfCompiler({"-one", Word, "x"})),
+      EXPECT_EQ(toString(checkCompilerOptions({"-one", Word, "x"})),
                 "-mllvm " + Word);
     }
 }
@@ -247,7 +247,7 @@ TEST_F(LLVMOptionsTest, CodeGenFlagsThatAreSetAreNoReason) {
 
 TEST_F(LLVMOptionsTest, WordsFromElsewhere) {
   auto check = [](const std::vector<std::string> &Words) {
-    return toString(checkOptionsOfCompiler(Words));
+    return toString(checkCompilerOptions(Words));
   };
   // The check doesn't depend on the options set in this process.
   parse({"-dtlto-test-flag"});

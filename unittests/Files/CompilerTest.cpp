@@ -15,7 +15,7 @@ using namespace dtlto;
 
 static std::string versionIn(StringRef FirstLine) {
   Expected<Compiler> C =
-      readVersion((FirstLine + "\nTarget: x86_64-pc-linux-gnu\n").str());
+      parseVersion((FirstLine + "\nTarget: x86_64-pc-linux-gnu\n").str());
   return C ? C->Version : toString(C.takeError());
 }
 
@@ -33,7 +33,7 @@ TEST(Compiler, Version) {
 
 TEST(Compiler, ItsLinker) {
   auto Linker = [](StringRef FirstLine) {
-    return readVersion((FirstLine + "\nTarget: x86_64\n").str())->Linker;
+    return parseVersion((FirstLine + "\nTarget: x86_64\n").str())->Linker;
   };
   EXPECT_EQ(Linker("clang version 22.1.8"), "LLD 22.1.8");
   EXPECT_EQ(Linker("Debian clang version 19.1.7 (3+b1)"), "Debian LLD 19.1.7");
@@ -43,32 +43,32 @@ TEST(Compiler, ItsLinker) {
 
 TEST(Compiler, TargetAndConfiguration) {
   Expected<Compiler> C =
-      readVersion("clang version 22.1.8\nTarget: aarch64-unknown-linux\n"
-                  "Thread model: posix\nInstalledDir: /usr/bin\n"
-                  "Configuration file: /etc/clang/clang.cfg\n");
+      parseVersion("clang version 22.1.8\nTarget: aarch64-unknown-linux\n"
+                   "Thread model: posix\nInstalledDir: /usr/bin\n"
+                   "Configuration file: /etc/clang/clang.cfg\n");
   ASSERT_TRUE(bool(C));
   EXPECT_EQ(C->Triple, "aarch64-unknown-linux");
   EXPECT_EQ(C->Config, "/etc/clang/clang.cfg");
-  EXPECT_EQ(toString(readVersion("clang version 22.1.8\n").takeError()),
+  EXPECT_EQ(toString(parseVersion("clang version 22.1.8\n").takeError()),
             "its --version does not name a target");
 }
 
 TEST(Compiler, IsAsked) {
   Expected<Compiler> C =
-      askCompiler({TEST_CLANG, "--target=aarch64-linux-gnu", "-c"});
+      queryCompiler({TEST_CLANG, "--target=aarch64-linux-gnu", "-c"});
   ASSERT_TRUE(bool(C)) << toString(C.takeError());
   EXPECT_EQ(C->Version, LLVM_VERSION_STRING);
   EXPECT_TRUE(StringRef(C->Triple).starts_with("aarch64-")) << C->Triple;
-  C = askCompiler({TEST_CLANG, "-target", "aarch64-linux-gnu", "-O2"});
+  C = queryCompiler({TEST_CLANG, "-target", "aarch64-linux-gnu", "-O2"});
   ASSERT_TRUE(bool(C)) << toString(C.takeError());
   EXPECT_TRUE(StringRef(C->Triple).starts_with("aarch64-")) << C->Triple;
   SmallString<128> Config;
   ASSERT_FALSE(sys::fs::createTemporaryFile("dtlto-unit", "cfg", Config));
-  C = askCompiler({TEST_CLANG, "--config", Config.str().str(), "-O2"});
+  C = queryCompiler({TEST_CLANG, "--config", Config.str().str(), "-O2"});
   sys::fs::remove(Config);
   ASSERT_TRUE(bool(C)) << toString(C.takeError());
   EXPECT_EQ(C->Config, Config);
-  EXPECT_EQ(toString(askCompiler({"/nonexistent/clang"}).takeError()),
+  EXPECT_EQ(toString(queryCompiler({"/nonexistent/clang"}).takeError()),
             "the compiler '/nonexistent/clang': cannot run "
             "'/nonexistent/clang': No such file or directory");
 }
@@ -76,6 +76,6 @@ TEST(Compiler, IsAsked) {
 TEST(Compiler, IsStopped) {
   CommandResult R = runCommand(
       "sleep", {"sleep", "1000"}, [](void *) { return 1; }, nullptr);
-  EXPECT_FALSE(R.Ran);
-  EXPECT_FALSE(R.Good);
+  EXPECT_FALSE(R.HasRun);
+  EXPECT_FALSE(R.Succeeded);
 }

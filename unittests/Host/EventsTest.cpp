@@ -78,8 +78,8 @@ namespace {
 class PatientTest : public testing::Test {
 protected:
   PatientTest() {
-    Patience P;
-    P.WithNews = true;
+    WakeUpPolicy P;
+    P.DefersUpdates = true;
     P.NumResults = 1;
     P.Limit = Long;
     Waiter = std::thread([this, P] {
@@ -97,9 +97,9 @@ protected:
   }
 
   /// Returns whether that wakes the thread.
-  bool add(Event::KindTy Kind, bool RanHere, int32_t Status) {
+  bool add(Event::KindTy Kind, bool RanLocally, int32_t Status) {
     Event E{Kind};
-    E.RanHere = RanHere;
+    E.RanLocally = RanLocally;
     E.Status = Status;
     bool Wakes = Queue.add(std::move(E));
     if (Wakes)
@@ -144,16 +144,16 @@ TEST(EventsTest, ManyThreads) {
     Threads.emplace_back([&Queue, T] {
       for (int I = 0; I != NumEvents; ++I) {
         Event E = makeEvent(T, I);
-        E.RanHere = I % 2;
+        E.RanLocally = I % 2;
         Queue.push(std::move(E));
       }
     });
-  Patience P;
+  WakeUpPolicy P;
   P.Limit = std::chrono::microseconds(100);
   std::map<uint64_t, int32_t> Next;
   int NumSeen = 0;
   while (NumSeen != NumThreads * NumEvents) {
-    P.WithNews = !P.WithNews;
+    P.DefersUpdates = !P.DefersUpdates;
     std::deque<Event> Events = Queue.popAll(Clock::now() + Long, P);
     ASSERT_FALSE(Events.empty());
     for (Event &E : Events) {

@@ -118,7 +118,7 @@ std::atomic<int> FarmStoreTest::NumAlive{0};
 
 TEST_F(FarmStoreTest, WhatIsPutIsThere) {
   ASSERT_TRUE(open());
-  EXPECT_TRUE(Store->mayBeThere());
+  EXPECT_TRUE(Store->mayBeAvailable());
   EXPECT_EQ(get('a'), "");
   EXPECT_EQ(put('a', "one"), "put");
   EXPECT_EQ(put('b', std::string("t\0o", 3)), "put");
@@ -142,7 +142,7 @@ TEST_F(FarmStoreTest, TheFirstCallAsksForTheSession) {
     ++NumAsked;
     Opening = std::thread([&] { open(); });
   });
-  EXPECT_TRUE(Store->mayBeThere());
+  EXPECT_TRUE(Store->mayBeAvailable());
   EXPECT_EQ(get('a'), "one");
   EXPECT_EQ(get('b'), "");
   Opening.join();
@@ -156,13 +156,13 @@ TEST_F(FarmStoreTest, MoreThanWasWantedIsNothing) {
 }
 
 TEST_F(FarmStoreTest, OnlyInASession) {
-  EXPECT_TRUE(Store->mayBeThere());
+  EXPECT_TRUE(Store->mayBeAvailable());
   EXPECT_EQ(get('a'), "-");
   EXPECT_EQ(put('a', "x"), "-");
   ASSERT_TRUE(open());
   EXPECT_EQ(put('a', "x"), "put");
   Store->close();
-  EXPECT_FALSE(Store->mayBeThere());
+  EXPECT_FALSE(Store->mayBeAvailable());
   EXPECT_EQ(get('a'), "-");
   EXPECT_EQ(put('a', "y"), "-");
   // A link with two rounds has two sessions.
@@ -172,7 +172,7 @@ TEST_F(FarmStoreTest, OnlyInASession) {
 
 TEST_F(FarmStoreTest, APluginWithoutAStore) {
   EXPECT_FALSE(Store->open(nullptr, nullptr));
-  EXPECT_FALSE(Store->mayBeThere());
+  EXPECT_FALSE(Store->mayBeAvailable());
   EXPECT_EQ(get('a'), "-");
   Calls.size = offsetof(dtlto_store, put); // As of another version.
   EXPECT_FALSE(open());
@@ -207,7 +207,7 @@ TEST_F(FarmStoreTest, ACallThatDoesNotComeBackIsLeftBehind) {
     Store->close();
     Closed = true;
   });
-  while (Store->mayBeThere())
+  while (Store->mayBeAvailable())
     std::this_thread::yield();
   EXPECT_FALSE(Closed);
   Leave.open();

@@ -32,7 +32,7 @@ public:
         }) {}
   ~Visitor() { Thread.join(); }
   void waitUntilItWaits() { Waits.get_future().wait(); }
-  bool entered() { return Done.get_future().get(); }
+  bool hasEntered() { return Done.get_future().get(); }
 
   std::atomic<bool> IsNeeded{true};
 
@@ -46,21 +46,21 @@ private:
 
 TEST(LocalRoomTest, MemoryIsShared) {
   LocalRoom R(10);
-  EXPECT_TRUE(Visitor(R, 6).entered());
-  EXPECT_TRUE(Visitor(R, 4).entered());
+  EXPECT_TRUE(Visitor(R, 6).hasEntered());
+  EXPECT_TRUE(Visitor(R, 4).hasEntered());
   Visitor Third(R, 1);
   Third.waitUntilItWaits();
   R.leave(4);
-  EXPECT_TRUE(Third.entered());
+  EXPECT_TRUE(Third.hasEntered());
 }
 
 TEST(LocalRoomTest, OneMayAlwaysEnter) {
   LocalRoom R(10);
-  EXPECT_TRUE(Visitor(R, UINT64_MAX).entered());
+  EXPECT_TRUE(Visitor(R, UINT64_MAX).hasEntered());
   Visitor Next(R, 0);
   Next.waitUntilItWaits();
   R.leave(UINT64_MAX);
-  EXPECT_TRUE(Next.entered());
+  EXPECT_TRUE(Next.hasEntered());
 }
 
 TEST(LocalRoomTest, ThePlansJobsCount) {
@@ -69,19 +69,19 @@ TEST(LocalRoomTest, ThePlansJobsCount) {
   Visitor Next(R, 5);
   Next.waitUntilItWaits();
   R.end(8);
-  EXPECT_TRUE(Next.entered());
+  EXPECT_TRUE(Next.hasEntered());
 }
 
 TEST(LocalRoomTest, ALargeOneIsNotOvertaken) {
   LocalRoom R(10);
-  EXPECT_TRUE(Visitor(R, 6).entered());
+  EXPECT_TRUE(Visitor(R, 6).hasEntered());
   Visitor Large(R, 6);
   Large.waitUntilItWaits();
   Visitor Small(R, 1);
   Small.waitUntilItWaits();
   R.leave(6);
-  EXPECT_TRUE(Large.entered());
-  EXPECT_TRUE(Small.entered());
+  EXPECT_TRUE(Large.hasEntered());
+  EXPECT_TRUE(Small.hasEntered());
 }
 
 TEST(LocalRoomTest, WhatNobodyNeedsDoesNotWait) {
@@ -93,8 +93,8 @@ TEST(LocalRoomTest, WhatNobodyNeedsDoesNotWait) {
   Second.waitUntilItWaits();
   First.IsNeeded = false;
   R.wake();
-  EXPECT_FALSE(First.entered());
-  EXPECT_TRUE(Second.entered()); // There is memory for it.
+  EXPECT_FALSE(First.hasEntered());
+  EXPECT_TRUE(Second.hasEntered()); // There is memory for it.
 }
 
 namespace {
@@ -137,9 +137,9 @@ TEST_F(LocalRoomTokensTest, OneForEachButTheFirst) {
   put("+");
   LocalRoom R(10, connect());
   // The first job uses the linker's own token, the second the one in the FIFO.
-  EXPECT_TRUE(Visitor(R, 1).entered());
+  EXPECT_TRUE(Visitor(R, 1).hasEntered());
   EXPECT_EQ(numLeft(), 1);
-  EXPECT_TRUE(Visitor(R, 1).entered());
+  EXPECT_TRUE(Visitor(R, 1).hasEntered());
   EXPECT_EQ(numLeft(), 0);
   Visitor Third(R, 1);
   Third.waitUntilItWaits();
@@ -148,9 +148,9 @@ TEST_F(LocalRoomTokensTest, OneForEachButTheFirst) {
   // The next job uses the token that the third one has requested.
   Third.IsNeeded = false;
   R.wake();
-  EXPECT_FALSE(Third.entered());
+  EXPECT_FALSE(Third.hasEntered());
   R.leave(1);
-  EXPECT_TRUE(Fourth.entered());
+  EXPECT_TRUE(Fourth.hasEntered());
   EXPECT_EQ(numLeft(), 0);
   R.leave(1);
   EXPECT_EQ(numLeft(), 1);
@@ -162,39 +162,39 @@ TEST_F(LocalRoomTokensTest, OneForEachButTheFirst) {
   Last.waitUntilItWaits();
   EXPECT_EQ(numLeft(), 1);
   R.end(10);
-  EXPECT_TRUE(Last.entered());
+  EXPECT_TRUE(Last.hasEntered());
   EXPECT_EQ(numLeft(), 1);
 }
 
 TEST_F(LocalRoomTokensTest, TheNextRunsAreItsOwn) {
   put("+++");
   auto First = std::make_unique<LocalRoom>(10, connect());
-  EXPECT_TRUE(Visitor(*First, 1).entered());
-  EXPECT_TRUE(Visitor(*First, 1).entered());
+  EXPECT_TRUE(Visitor(*First, 1).hasEntered());
+  EXPECT_TRUE(Visitor(*First, 1).hasEntered());
   EXPECT_EQ(numLeft(), 2);
   First->disconnect();
   EXPECT_EQ(numLeft(), 3);
 
   LocalRoom Second(10, connect());
-  EXPECT_TRUE(Visitor(Second, 1).entered());
-  EXPECT_TRUE(Visitor(Second, 1).entered());
+  EXPECT_TRUE(Visitor(Second, 1).hasEntered());
+  EXPECT_TRUE(Visitor(Second, 1).hasEntered());
   EXPECT_EQ(numLeft(), 2);
   // The plugin of the first run continues, and ends late.
-  EXPECT_TRUE(Visitor(*First, 1).entered());
+  EXPECT_TRUE(Visitor(*First, 1).hasEntered());
   First->leave(1);
   First->leave(1);
   First->leave(1);
   First.reset();
   EXPECT_EQ(numLeft(), 2);
-  EXPECT_TRUE(Visitor(Second, 1).entered());
+  EXPECT_TRUE(Visitor(Second, 1).hasEntered());
   EXPECT_EQ(numLeft(), 1);
 }
 
 TEST_F(LocalRoomTokensTest, WhoWaitsForOneGoesOnWithoutIt) {
   LocalRoom R(10, connect());
-  EXPECT_TRUE(Visitor(R, 1).entered());
+  EXPECT_TRUE(Visitor(R, 1).hasEntered());
   Visitor Next(R, 1);
   Next.waitUntilItWaits();
   R.disconnect();
-  EXPECT_TRUE(Next.entered());
+  EXPECT_TRUE(Next.hasEntered());
 }

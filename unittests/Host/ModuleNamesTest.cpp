@@ -392,8 +392,8 @@ TEST(ModuleNamesTest, PlacesStayWhereTheOrderWouldChange) {
 //===----------------------------------------------------------------------===//
 
 /// m.main is the module main.o, m.m is m, and m.m.m is x y.
-static std::string inUsersNames(StringRef Said) {
-  return dtlto::inUsersNames(Said, [](StringRef Path) -> std::string {
+static std::string withUserNames(StringRef Text) {
+  return dtlto::withUserNames(Text, [](StringRef Path) -> std::string {
     return Path == "m.main"  ? "main.o"
            : Path == "m.m"   ? "m"
            : Path == "m.m.m" ? "x y"
@@ -402,20 +402,20 @@ static std::string inUsersNames(StringRef Said) {
 }
 
 TEST(ModuleNamesTest, UsersNames) {
-  EXPECT_EQ(inUsersNames(""), "");
-  EXPECT_EQ(inUsersNames("m.main:1: 'm.main' m.main. (m.main), m.main"),
+  EXPECT_EQ(withUserNames(""), "");
+  EXPECT_EQ(withUserNames("m.main:1: 'm.main' m.main. (m.main), m.main"),
             "main.o:1: 'main.o' main.o. (main.o), main.o");
-  EXPECT_EQ(inUsersNames("m.main\nm.main"), "main.o\nmain.o");
-  EXPECT_EQ(inUsersNames("x m.m m.m.m"), "x m x y");
+  EXPECT_EQ(withUserNames("m.main\nm.main"), "main.o\nmain.o");
+  EXPECT_EQ(withUserNames("x m.m m.m.m"), "x m x y");
   // In a folder of the worker.
-  EXPECT_EQ(inUsersNames("/tmp/distccd_a1b2/w/m.main: x"), "main.o: x");
-  EXPECT_EQ(inUsersNames("'/var/t/m.main' ./m.main"), "'main.o' main.o");
+  EXPECT_EQ(withUserNames("/tmp/distccd_a1b2/w/m.main: x"), "main.o: x");
+  EXPECT_EQ(withUserNames("'/var/t/m.main' ./m.main"), "'main.o' main.o");
   // A job's own files.
-  EXPECT_EQ(inUsersNames("no 'm.main.native.o', /w/m.main.2.thinlto.bc."),
+  EXPECT_EQ(withUserNames("no 'm.main.native.o', /w/m.main.2.thinlto.bc."),
             "no 'main.o.native.o', main.o.thinlto.bc.");
   // Parts of other names.
   for (const char *Other : {"m.main.bc", "m.mains", "xm.main", "dir/m.main",
                             "m.main/x", "m.main+/m", "m.main=c",
                             "\xc3\xa4m.main", "m.other", "/m.other", "m.", "."})
-    EXPECT_EQ(inUsersNames(Other), Other);
+    EXPECT_EQ(withUserNames(Other), Other);
 }

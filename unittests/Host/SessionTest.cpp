@@ -158,7 +158,7 @@ TEST_F(SessionTest, AnAbandonedStore) {
   };
   withSession([&](Session &S) {
     open(S);
-    EXPECT_FALSE(Store->mayBeThere());
+    EXPECT_FALSE(Store->mayBeAvailable());
     EXPECT_FALSE(must(Store->put({}, "bytes")));
     EXPECT_TRUE(S.close(Long));
   });
@@ -169,7 +169,7 @@ TEST_F(SessionTest, APluginWithoutAStore) {
   Store = std::make_shared<FarmStore>();
   withSession([&](Session &S) {
     open(S);
-    EXPECT_FALSE(Store->mayBeThere());
+    EXPECT_FALSE(Store->mayBeAvailable());
     EXPECT_FALSE(must(Store->put({}, "bytes")));
     EXPECT_TRUE(S.close(Long));
   });
@@ -355,7 +355,7 @@ TEST_F(SessionTest, WhatAPluginWasLentStaysUntilItsCloseReturns) {
   withSession([&](Session &S) {
     open(S);
     EXPECT_FALSE(S.close(std::chrono::milliseconds(1)));
-    S.keep(std::move(Lent));
+    S.keepAlive(std::move(Lent));
   });
   EXPECT_FALSE(Weak.expired());
   TheGate.open();
@@ -402,7 +402,7 @@ TEST_F(SessionTest, AResult) {
     EXPECT_EQ(Done.Object.bytes(), "an object");
     EXPECT_EQ(Done.Message, "a warning");
     EXPECT_EQ(Done.Worker, "host:1");
-    EXPECT_FALSE(Done.RanHere);
+    EXPECT_FALSE(Done.RanLocally);
     EXPECT_EQ(Plugin.numObjectsAlive(), 1u); // Read in place.
     EXPECT_TRUE(S.close(Long));
   });
@@ -517,7 +517,7 @@ TEST_F(SessionTest, ForgottenJobsHaveNoEvents) {
     for (Event &E : Events->popAll(Clock::now()))
       EXPECT_NE(E.Job, 1u);
   });
-  EXPECT_EQ(Plugin.numObjectsMade(), 1u);
+  EXPECT_EQ(Plugin.numObjectsCreated(), 1u);
 }
 
 TEST_F(SessionTest, ForgottenBeforeItIsOffered) {
@@ -788,7 +788,7 @@ TEST_F(SessionBundleTest, ABundle) {
     return DTLTO_OK;
   };
   Plugin.OnRun = [&](const FakePlugin::Job &J) {
-    auto Bytes = must(writeBundle(asBundled(*J.Raw)));
+    auto Bytes = must(writeBundle(bundledJob(*J.Raw)));
     Right = ref(Bytes).str();
     Made = bundle(J.Id).second;
     Again = bundle(J.Id).second;
@@ -956,15 +956,17 @@ TEST_F(SessionBundleTest, MadeHereToo) {
   Plugin.setNeeds(DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS | DTLTO_JOB_CONFIG);
   Plugin.OnRun = [&](const FakePlugin::Job &J) {
     std::string Bundle = bundle(J.Id).second;
-    dtlto_result Here = Plugin.codegen(J.Id);
-    ASSERT_EQ(Here.status, DTLTO_OK);
+    dtlto_result LocalResult = Plugin.codegen(J.Id);
+    ASSERT_EQ(LocalResult.status, DTLTO_OK);
     if (J.Id == 1)
       Plugin.done(J.Id, Plugin.object(framed("an object", Bundle)));
     else if (J.Id == 2)
       Plugin.done(J.Id, Plugin.object("an object"));
     else
       Plugin.done(J.Id, Plugin.failure(DTLTO_ERROR_COMPILER, "no"));
-    Here.object.release(Here.object.owner, Here.object.data, Here.object.size);
+    LocalResult.object.release(LocalResult.object.owner,
+                               LocalResult.object.data,
+                               LocalResult.object.size);
   };
   withSession([&](Session &S) {
     open(S);
@@ -979,8 +981,8 @@ TEST_F(SessionBundleTest, MadeHereToo) {
     Event Failed = next(Event::Done);
     EXPECT_EQ(Failed.Status, DTLTO_ERROR_COMPILER);
     for (const Event *E : {&Framed, &Failed}) {
-      EXPECT_FALSE(E->RanHere);
-      EXPECT_FALSE(E->IsOurs);
+      EXPECT_FALSE(E->RanLocally);
+      EXPECT_FALSE(E->IsFromLinker);
     }
     EXPECT_TRUE(S.close(Long));
   });
@@ -1054,7 +1056,7 @@ TEST_F(SessionTest, LocalCodegen) {
     EXPECT_EQ(next(Event::Submitted).Status, DTLTO_OK);
     Event Done = next(Event::Done);
     EXPECT_EQ(Done.Status, DTLTO_OK);
-    EXPECT_TRUE(Done.RanHere);
+    EXPECT_TRUE(Done.RanLocally);
     EXPECT_FALSE(Done.NoObject);
     EXPECT_EQ(Done.Object.bytes().substr(1, 3), "ELF");
     EXPECT_TRUE(S.close(Long));
@@ -1144,21 +1146,21 @@ TEST_F(SessionTest, TellsWhatRunsHere) {
   };
   withSession([&](Session &S) {
     open(S);
-    EXPECT_EQ(S.lastRunHere(1), Clock::time_point());
+    EXPECT_EQ(S.lastLocalRun(1), Clock::time_point());
     submit(S, 1);
     Inside.wait();
     // While the job runs, the time advances.
     Clock::time_point Before = Clock::now();
-    EXPECT_GE(S.lastRunHere(1), Before);
-    EXPECT_EQ(S.lastRunHere(2), Clock::time_point());
+    EXPECT_GE(S.lastLocalRun(1), Before);
+    EXPECT_EQ(S.lastLocalRun(2), Clock::time_point());
     TheGate.open();
     EXPECT_EQ(next(Event::Done).Status, DTLTO_OK);
     // After its end, the time stays.
-    Clock::time_point End = S.lastRunHere(1);
+    Clock::time_point End = S.lastLocalRun(1);
     EXPECT_GE(End, Before);
     EXPECT_LE(End, Clock::now());
-    EXPECT_EQ(S.lastRunHere(1), End);
-    EXPECT_EQ(S.lastRunHere(2), Clock::time_point());
+    EXPECT_EQ(S.lastLocalRun(1), End);
+    EXPECT_EQ(S.lastLocalRun(2), Clock::time_point());
     EXPECT_TRUE(S.close(Long));
   });
 }

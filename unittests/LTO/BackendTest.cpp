@@ -37,7 +37,7 @@ TEST_F(BackendTest, ObjectsFromElsewhere) {
   };
   linkSame();
   EXPECT_TRUE(TheLink.Msg.warnings().empty());
-  EXPECT_EQ(Plugin.numObjectsMade(), 8u);
+  EXPECT_EQ(Plugin.numObjectsCreated(), 8u);
 }
 
 TEST_F(BackendTest, AllPartsOfJobs) {
@@ -138,7 +138,7 @@ TEST_F(BackendTest, Assembly) {
     Conf.CGFileType = CodeGenFileType::AssemblyFile;
   };
   makeProgram(4);
-  EXPECT_NE(Want.Objects["m0.o"].find(".globl"), std::string::npos);
+  EXPECT_NE(ExpectedResult.Objects["m0.o"].find(".globl"), std::string::npos);
   linkSame();
 }
 
@@ -154,8 +154,8 @@ TEST_F(BackendTest, HooksThatStopCodeGeneration) {
   };
   TheLink.addProgram(4);
   link();
-  EXPECT_EQ(Have.Error, "");
-  EXPECT_TRUE(Have.Objects.empty());
+  EXPECT_EQ(ActualResult.Error, "");
+  EXPECT_TRUE(ActualResult.Objects.empty());
   EXPECT_EQ(Seen, (std::multiset<std::string>{"m0.o", "m1.o", "m2.o", "m3.o"}));
   EXPECT_TRUE(TheLink.Msg.warnings().empty());
 }
@@ -177,28 +177,33 @@ TEST_F(BackendTest, HooksAreCalledForWhatIsCompiledHere) {
 
 namespace {
 /// Adds three modules. Only code generation detects the error in the second.
-void addErrorProgram(TestLink &L) {
-  L.add("good.o", "declare i32 @bad(i32)\ndefine i32 @main(i32 %x) {\n"
-                  "  %r = call i32 @bad(i32 %x)\n  ret i32 %r\n}\n");
-  L.add("bad.o", "define i32 @bad(i32 %x) noinline {\n"
-                 "  call void asm sideeffect \"no such instruction\", \"\"()\n"
-                 "  ret i32 %x\n}\n");
-  L.add("more.o", "define i32 @more(i32 %x) {\n  ret i32 %x\n}\n");
-  L.Visible.insert("more");
+void addErrorProgram(TestLink &Program) {
+  Program.add("good.o", "declare i32 @bad(i32)\ndefine i32 @main(i32 %x) {\n"
+                        "  %r = call i32 @bad(i32 %x)\n  ret i32 %r\n}\n");
+  Program.add("bad.o",
+              "define i32 @bad(i32 %x) noinline {\n"
+              "  call void asm sideeffect \"no such instruction\", \"\"()\n"
+              "  ret i32 %x\n}\n");
+  Program.add("more.o", "define i32 @more(i32 %x) {\n  ret i32 %x\n}\n");
+  Program.Visible.insert("more");
 }
 } // namespace
 
 TEST_F(BackendTest, CompileErrorsFailTheLink) {
   addErrorProgram(TheLink);
   link();
-  EXPECT_NE(Have.Error.find("'bad.o'"), std::string::npos) << Have.Error;
-  EXPECT_NE(Have.Error.find("<inline asm>"), std::string::npos) << Have.Error;
-  EXPECT_EQ(Have.Error.find("good.o"), std::string::npos) << Have.Error;
-  EXPECT_EQ(Have.Error.find("more.o"), std::string::npos) << Have.Error;
+  EXPECT_NE(ActualResult.Error.find("'bad.o'"), std::string::npos)
+      << ActualResult.Error;
+  EXPECT_NE(ActualResult.Error.find("<inline asm>"), std::string::npos)
+      << ActualResult.Error;
+  EXPECT_EQ(ActualResult.Error.find("good.o"), std::string::npos)
+      << ActualResult.Error;
+  EXPECT_EQ(ActualResult.Error.find("more.o"), std::string::npos)
+      << ActualResult.Error;
   // No retry: the same compiler would report the same error.
   EXPECT_EQ(Plugin.numSubmitted("bad.o"), 1u);
   EXPECT_TRUE(TheLink.Msg.warnings().empty());
-  EXPECT_EQ(Have.NumDiagnostics, 0u); // reported only once
+  EXPECT_EQ(ActualResult.NumDiagnostics, 0u); // reported only once
 }
 
 TEST_F(BackendTest, CompileErrorsOfWhatStaysHere) {
@@ -206,8 +211,10 @@ TEST_F(BackendTest, CompileErrorsOfWhatStaysHere) {
   addErrorProgram(TheLink);
   Plugin.setNeeds(DTLTO_JOB_ARGS);
   link();
-  EXPECT_NE(Have.Error.find("'bad.o'"), std::string::npos) << Have.Error;
-  EXPECT_NE(Have.Error.find("<inline asm>"), std::string::npos) << Have.Error;
+  EXPECT_NE(ActualResult.Error.find("'bad.o'"), std::string::npos)
+      << ActualResult.Error;
+  EXPECT_NE(ActualResult.Error.find("<inline asm>"), std::string::npos)
+      << ActualResult.Error;
 }
 
 TEST_F(BackendTest, IndexFiles) {
@@ -249,8 +256,8 @@ TEST_F(BackendTest, IndexFilesThatCannotBeWritten) {
   std::string InProcess = TheLink.inProcess().Error;
   EXPECT_NE(InProcess, "");
   link();
-  EXPECT_NE(Have.Error, "");
-  EXPECT_TRUE(Have.Objects.empty());
+  EXPECT_NE(ActualResult.Error, "");
+  EXPECT_TRUE(ActualResult.Objects.empty());
 }
 
 //===----------------------------------------------------------------------===//
@@ -277,7 +284,7 @@ TEST_F(BackendTest, OurCacheEntriesAreHitsInProcess) {
   EXPECT_EQ(Plugin.submitted().size(), 5u);
   EXPECT_EQ(Cache.NumMisses, 10u); // two keys for each job
   EXPECT_EQ(Cache.Objects.size(), 5u);
-  EXPECT_TRUE(TheLink.inProcess().Objects == Want.Objects);
+  EXPECT_TRUE(TheLink.inProcess().Objects == ExpectedResult.Objects);
   EXPECT_EQ(Cache.NumHits, 5u);
 }
 

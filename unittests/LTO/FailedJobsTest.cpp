@@ -25,7 +25,7 @@ TEST_F(LinkRunTest, ASecondTry) {
   });
   linkSame();
   EXPECT_EQ(Plugin.numSubmitted("m1.o"), 2u);
-  EXPECT_EQ(Plugin.numObjectsMade(), 6u);
+  EXPECT_EQ(Plugin.numObjectsCreated(), 6u);
   EXPECT_TRUE(TheLink.Msg.warnings().empty());
   EXPECT_TRUE(TheLink.Msg.has(MessageLevel::Note, {"1 of 5 jobs", "'m1.o'"}));
   EXPECT_TRUE(TheLink.Msg.progressLines().empty());
@@ -110,7 +110,7 @@ TEST_F(LinkRunTest, ACompileErrorThatIsRefuted) {
   makeProgram(5);
   setFallback(FallbackKind::None);
   std::mutex Mutex;
-  bool IsTold = false;
+  bool HasReported = false;
   std::optional<FakePlugin::Job> M4; // held back to delay the end
   uint64_t Wrong = 0;
   Plugin.OnRun = [&](const FakePlugin::Job &J) {
@@ -122,7 +122,7 @@ TEST_F(LinkRunTest, ACompileErrorThatIsRefuted) {
     if (J.Name == "m1.o")
       EXPECT_STREQ(J.Raw->avoid, "host:1");
     std::lock_guard<std::mutex> Lock(Mutex);
-    if (J.Name == "m4.o" && !IsTold)
+    if (J.Name == "m4.o" && !HasReported)
       M4 = J;
     else
       Plugin.done(J.Id, remote(J));
@@ -132,12 +132,12 @@ TEST_F(LinkRunTest, ACompileErrorThatIsRefuted) {
     EXPECT_STREQ(Worker, "host:1");
     EXPECT_EQ(Status, DTLTO_ERROR_COMPILER);
     std::lock_guard<std::mutex> Lock(Mutex);
-    IsTold = true;
+    HasReported = true;
     if (M4)
       Plugin.done(M4->Id, remote(*M4));
   };
   linkSame();
-  EXPECT_TRUE(IsTold);
+  EXPECT_TRUE(HasReported);
   EXPECT_EQ(
       TheLink.Msg.warnings(),
       std::vector<std::string>{
@@ -158,9 +158,10 @@ TEST_P(FailingTest, EndsWithAnError) {
   GetParam().SetUp(*this);
   link();
   for (StringRef Part : GetParam().Parts)
-    EXPECT_NE(Have.Error.find(Part), std::string::npos)
-        << Part.str() << " is not in: " << Have.Error;
-  EXPECT_EQ(StringRef(Have.Error).count("plugin 'fake'"), 1u) << Have.Error;
+    EXPECT_NE(ActualResult.Error.find(Part), std::string::npos)
+        << Part.str() << " is not in: " << ActualResult.Error;
+  EXPECT_EQ(StringRef(ActualResult.Error).count("plugin 'fake'"), 1u)
+      << ActualResult.Error;
   EXPECT_TRUE(TheLink.Msg.warnings().empty())
       << testing::PrintToString(TheLink.Msg.warnings());
 }
@@ -244,9 +245,9 @@ const Case FailingCases[] = {
     {"NoResult",
      [](LinkRunTest &T) {
        T.limitTime();
-       T.runM1([&T](const FakePlugin::Job &J) { T.Lost = J.Id; });
+       T.runM1([&T](const FakePlugin::Job &J) { T.HangingJob = J.Id; });
        T.Plugin.OnCancel = [&T](uint64_t Id) {
-         if (Id == T.Lost)
+         if (Id == T.HangingJob)
            T.Plugin.done(Id, T.Plugin.failure(DTLTO_CANCELLED));
        };
      },
@@ -262,7 +263,8 @@ TEST_F(LinkRunTest, AnObjectThatCannotBeDelivered) {
   TheLink.Cache = &Cache;
   runElsewhere();
   link();
-  EXPECT_NE(Have.Error.find("no space left"), std::string::npos) << Have.Error;
+  EXPECT_NE(ActualResult.Error.find("no space left"), std::string::npos)
+      << ActualResult.Error;
   EXPECT_TRUE(TheLink.Msg.warnings().empty());
 }
 

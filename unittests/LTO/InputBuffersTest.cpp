@@ -115,17 +115,17 @@ TEST(InputBuffersTest, FilesWithTwoModules) {
   for (const char *Name : {"one", "two"})
     Writer.writeModule(Module(Name, Context));
   Writer.writeStrtab();
-  StringRef Both = ref(File);
+  StringRef AllBytes = ref(File);
   std::vector<BitcodeModule> Modules =
-      must(getBitcodeModuleList(MemoryBufferRef(Both, "both")));
+      must(getBitcodeModuleList(MemoryBufferRef(AllBytes, "both")));
   ASSERT_EQ(Modules.size(), 2u);
   InputBuffers Inputs;
-  Inputs.add({Both, "both"}, "one");
+  Inputs.add({AllBytes, "both"}, "one");
   for (const BitcodeModule &M : Modules) {
     auto Found = Inputs.find(M);
     ASSERT_TRUE(Found);
-    EXPECT_EQ(Found->Bytes.data(), Both.data());
-    EXPECT_EQ(Found->Bytes.size(), Both.size());
+    EXPECT_EQ(Found->Bytes.data(), AllBytes.data());
+    EXPECT_EQ(Found->Bytes.size(), AllBytes.size());
   }
 }
 
@@ -136,15 +136,15 @@ static unsigned residentAt(const char *At) {
       must(errorOrToExpected(MemoryBuffer::getFileAsStream("/proc/self/smaps")))
           ->getBuffer()
           .str();
-  bool IsHere = false;
+  bool IsInMapping = false;
   for (StringRef Line : split(Text, '\n')) {
     uintptr_t Begin, End;
     StringRef Rest = Line;
     if (!Rest.consumeInteger(16, Begin) && Rest.consume_front("-") &&
         !Rest.consumeInteger(16, End))
-      IsHere = Begin <= uintptr_t(At) && uintptr_t(At) < End;
+      IsInMapping = Begin <= uintptr_t(At) && uintptr_t(At) < End;
     unsigned KiB;
-    if (IsHere && Line.consume_front("Rss:") &&
+    if (IsInMapping && Line.consume_front("Rss:") &&
         !Line.ltrim().consumeInteger(10, KiB))
       return KiB;
   }

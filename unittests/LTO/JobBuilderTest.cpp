@@ -31,9 +31,9 @@ protected:
   /// Calls \p Look during a link. The jobs are valid until it returns.
   using LookFn = function_ref<void(JobBuilder &, std::vector<Task> &)>;
   void withBuilder(uint32_t Parts, LookFn Look) {
-    TestLink::Result R =
-        TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
-          JobBuilder Builder(L.Jobs, Parts);
+    TestLink::Result R = TheLink.look(
+        nullptr, [&](const Link &CurrentLink, std::vector<Task> &Tasks) {
+          JobBuilder Builder(CurrentLink.Jobs, Parts);
           Look(Builder, Tasks);
         });
     ASSERT_EQ(R.Error, "");
@@ -204,8 +204,8 @@ TEST_F(JobBuilderTest, Digests) {
     for (auto &Built : Jobs)
       for (uint32_t K = 0; K != Built->Job.num_inputs; ++K) {
         const dtlto_input &In = *Built->Job.inputs[K];
-        auto Want = BLAKE3::hash(arrayRefFromStringRef(bytesOf(In)));
-        EXPECT_EQ(memcmp(Want.data(), In.digest, 32), 0) << In.path;
+        auto ExpectedDigest = BLAKE3::hash(arrayRefFromStringRef(bytesOf(In)));
+        EXPECT_EQ(memcmp(ExpectedDigest.data(), In.digest, 32), 0) << In.path;
       }
   });
   withJobs(DTLTO_JOB_INPUTS, [&](auto &Jobs, std::vector<Task> &) {
@@ -367,7 +367,7 @@ TEST_F(JobBuilderTest, StaysHere) {
   auto Stays = [&](uint32_t Parts) {
     bool Result = false;
     withBuilder(Parts, [&](JobBuilder &Builder, std::vector<Task> &Tasks) {
-      Result = Builder.staysHere(Tasks[0]);
+      Result = Builder.mustStayLocal(Tasks[0]);
     });
     return Result;
   };
@@ -408,12 +408,12 @@ TEST_F(JobBuilderTest, ConfigThatCannotTravel) {
   EXPECT_EQ(reason(DTLTO_JOB_INPUTS), "");
   EXPECT_NE(reason(DTLTO_JOB_CONFIG), "");
   withBuilder(DTLTO_JOB_CONFIG, [](JobBuilder &B, std::vector<Task> &Tasks) {
-    EXPECT_TRUE(B.staysHere(Tasks[0]));
+    EXPECT_TRUE(B.mustStayLocal(Tasks[0]));
   });
   TheLink.Configure = [](lto::Config &Conf) { Conf.VerifyEach = true; };
   EXPECT_EQ(reason(DTLTO_JOB_CONFIG), "");
   withBuilder(DTLTO_JOB_CONFIG, [](JobBuilder &B, std::vector<Task> &Tasks) {
-    EXPECT_FALSE(B.staysHere(Tasks[0]));
+    EXPECT_FALSE(B.mustStayLocal(Tasks[0]));
   });
 }
 
@@ -445,16 +445,16 @@ TEST_F(JobBuilderTest, TheObjectsName) {
   TheLink.addProgram(1);
   const uint32_t Parts = AllParts | DTLTO_JOB_CONFIG;
   withBuilder(Parts, [](JobBuilder &B, std::vector<Task> &Tasks) {
-    auto Words = [](const BuiltJob &Built) {
+    auto Args = [](const BuiltJob &Built) {
       return std::vector<std::string>(Built.Job.args,
                                       Built.Job.args + Built.Job.num_args);
     };
     const std::string Name = "-object-file-name=cache/llvmcache-0";
     auto Without = must(B.build(Tasks[0], 1, 1));
-    EXPECT_EQ(llvm::count(Words(*Without), Name), 0);
+    EXPECT_EQ(llvm::count(Args(*Without), Name), 0);
     Tasks[0].ObjectName = "cache/llvmcache-0";
     auto With = must(B.build(Tasks[0], 2, 1));
-    EXPECT_EQ(llvm::count(Words(*With), Name), 1);
+    EXPECT_EQ(llvm::count(Args(*With), Name), 1);
     ReadConfig Read = must(readConfig(With->Job.config));
     EXPECT_EQ(Read.Extras.ObjectName, "cache/llvmcache-0");
   });
@@ -484,10 +484,10 @@ TEST_F(JobBuilderTest, FunctionList) {
 
 TEST_F(JobBuilderTest, LibraryFunctionsThatAreNotThere) {
   TheLink.addProgram(1);
-  TestLink::Result R =
-      TheLink.look(nullptr, [](const Link &L, std::vector<Task> &Tasks) {
+  TestLink::Result R = TheLink.look(
+      nullptr, [](const Link &CurrentLink, std::vector<Task> &Tasks) {
         const StringRef Names[] = {"puts", "fmin"};
-        LinkContext Without = L.Jobs;
+        LinkContext Without = CurrentLink.Jobs;
         Without.Unavailable = Names;
         JobBuilder ForClang(Without, DTLTO_JOB_ARGS);
         EXPECT_EQ(toString(ForClang.build(Tasks[0], 1, 1).takeError()),
@@ -510,7 +510,7 @@ TEST_F(JobBuilderTest, WhatCannotBeBuiltStaysHere) {
               [&](JobBuilder &Builder, std::vector<Task> &Tasks) {
                 EXPECT_NE(toString(Builder.build(Tasks[0], 1, 1).takeError()),
                           "");
-                EXPECT_TRUE(Builder.staysHere(Tasks[0]));
+                EXPECT_TRUE(Builder.mustStayLocal(Tasks[0]));
               });
 }
 

@@ -32,9 +32,9 @@ protected:
   /// Calls \p Look in a link that saves its jobs in the folder \p Name.
   void withSaver(StringRef Name,
                  function_ref<void(JobSaver &, std::vector<Task> &)> Look) {
-    TestLink::Result R =
-        TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
-          JobSaver Saver(L.Jobs, path(Name));
+    TestLink::Result R = TheLink.look(
+        nullptr, [&](const Link &CurrentLink, std::vector<Task> &Tasks) {
+          JobSaver Saver(CurrentLink.Jobs, path(Name));
           Look(Saver, Tasks);
         });
     ASSERT_EQ(R.Error, "");
@@ -58,7 +58,7 @@ TEST_F(JobSaverTest, ABundleForEachJob) {
     for (const Task &T : Tasks)
       EXPECT_EQ(text(Saver.save(T)), "");
     EXPECT_EQ(Saver.numSaved(), 3u);
-    EXPECT_EQ(Saver.numLeftOut(), 0u);
+    EXPECT_EQ(Saver.numSkipped(), 0u);
     EXPECT_EQ(Saver.reason(), "");
   });
   for (StringRef Name : {"m0", "m1", "m2"}) {
@@ -109,7 +109,7 @@ TEST_F(JobSaverTest, JobsThatStay) {
     for (const Task &T : Tasks)
       EXPECT_EQ(text(Saver.save(T)), "");
     EXPECT_EQ(Saver.numSaved(), 0u);
-    EXPECT_EQ(Saver.numLeftOut(), 2u);
+    EXPECT_EQ(Saver.numSkipped(), 2u);
     EXPECT_NE(Saver.reason(), "");
   });
   EXPECT_FALSE(sys::fs::exists(path("jobs")));
@@ -126,7 +126,7 @@ TEST_F(JobSaverTest, PlacesThatAreNone) {
               "cannot save the job of 'm0.o' as '" +
                   path("file/m.m0-o.tar/m.m0-o.tar") + "': Not a directory");
     EXPECT_EQ(Saver.numSaved(), 0u);
-    EXPECT_EQ(Saver.numLeftOut(), 0u);
+    EXPECT_EQ(Saver.numSkipped(), 0u);
   });
   ASSERT_FALSE(sys::fs::create_directories(path("jobs/m.m0-o.tar/full")));
   withSaver("jobs", [&](JobSaver &Saver, std::vector<Task> &Tasks) {

@@ -94,43 +94,43 @@ define i32 @other(i32 %x) {
 
 /// Changes the value of field number \p Which, and records the field's name.
 struct ChangeOne : FieldVisitor {
-  explicit ChangeOne(size_t Which) : Left(Which) {}
+  explicit ChangeOne(size_t Which) : NumToSkip(Which) {}
 
   void flag(StringRef Name, bool &Value) {
-    if (isIt(Name))
+    if (isNext(Name))
       Value = !Value;
   }
   void number(StringRef Name, int64_t &Value, int64_t Min, int64_t Max) {
-    if (isIt(Name))
+    if (isNext(Name))
       Value = Value == Max ? Min : std::min(Max, std::max(Min, Value + 1));
   }
   void pair(StringRef Name, std::array<int64_t, 2> &Value, int64_t, int64_t) {
-    if (isIt(Name))
+    if (isNext(Name))
       Value[0] = Value[0] == 2 ? 1 : 2;
   }
   void optional(StringRef Name, std::optional<uint64_t> &Value, uint64_t Max) {
-    if (isIt(Name))
+    if (isNext(Name))
       Value = Value ? std::nullopt
                     : std::optional<uint64_t>(std::min<uint64_t>(Max, 1));
   }
   void text(StringRef Name, std::string &Value) {
-    if (isIt(Name))
+    if (isNext(Name))
       Value = Name == "OptPipeline"  ? "default<O1>"
               : Name == "AAPipeline" ? "basic-aa"
                                      : Value + "x";
   }
   void texts(StringRef Name, std::vector<std::string> &Value) {
-    if (isIt(Name))
+    if (isNext(Name))
       Value.push_back("+avx2");
   }
 
-  bool isIt(StringRef Field) {
-    if (Left-- != 0)
+  bool isNext(StringRef Field) {
+    if (NumToSkip-- != 0)
       return false;
     Name = Field.str();
     return true;
   }
-  size_t Left;
+  size_t NumToSkip;
   std::string Name;
 };
 
@@ -168,19 +168,19 @@ struct MemoryStore {
                    uint32_t, dtlto_buffer *Bytes, char *Why, uint64_t N) {
       auto &M = *reinterpret_cast<MemoryStore *>(S);
       ++M.NumGets;
-      auto It = M.There.find(std::string(Key, Key + 32));
-      if (It != M.There.end() && It->second.size() <= MaxBytes)
+      auto It = M.Entries.find(std::string(Key, Key + 32));
+      if (It != M.Entries.end() && It->second.size() <= MaxBytes)
         *Bytes = {It->second.data(), It->second.size(), nullptr, nullptr};
-      return M.answer(M.CannotGet, Why, N);
+      return M.answer(M.FailsGet, Why, N);
     };
     Calls.put = [](dtlto_session *S, const uint8_t *Key, dtlto_span Bytes,
                    uint32_t, char *Why, uint64_t N) {
       auto &M = *reinterpret_cast<MemoryStore *>(S);
       ++M.NumPuts;
-      if (!M.CannotPut)
-        M.There[std::string(Key, Key + 32)].assign(
+      if (!M.FailsPut)
+        M.Entries[std::string(Key, Key + 32)].assign(
             static_cast<const char *>(Bytes.data), Bytes.size);
-      return M.answer(M.CannotPut, Why, N);
+      return M.answer(M.FailsPut, Why, N);
     };
   }
   static int32_t answer(bool Fails, char *Why, uint64_t N) {
@@ -194,8 +194,8 @@ struct MemoryStore {
   }
 
   dtlto_store Calls = {};
-  std::map<std::string, std::string> There;
-  bool CannotGet = false, CannotPut = false;
+  std::map<std::string, std::string> Entries;
+  bool FailsGet = false, FailsPut = false;
   unsigned NumGets = 0, NumPuts = 0;
 };
 
@@ -207,16 +207,17 @@ protected:
     TheLink.Visible.insert("sum");
   }
 
-  static std::unique_ptr<ModuleStore> folder(const Link &L, TempFolder &F) {
-    return makeFolderStore(L.Host.Msg, F.path("kept"));
+  static std::unique_ptr<ModuleStore> folder(const Link &CurrentLink,
+                                             TempFolder &F) {
+    return makeFolderStore(CurrentLink.Host.Msg, F.path("kept"));
   }
 
-  /// Compiles \p T with the modules in \p Kept, which may be null.
-  static CodegenResult compile(const Link &L, const Task &T,
-                               KeptModules *Kept) {
-    auto &Changed = const_cast<Link &>(L);
-    Changed.Jobs.Optimized = Kept;
-    CodegenResult R = runLocalCodegen(L.Jobs, T);
+  /// Compiles \p T with the modules in \p Modules, which may be null.
+  static CodegenResult compile(const Link &CurrentLink, const Task &T,
+                               KeptModules *Modules) {
+    auto &Changed = const_cast<Link &>(CurrentLink);
+    Changed.Jobs.Optimized = Modules;
+    CodegenResult R = runLocalCodegen(CurrentLink.Jobs, T);
     Changed.Jobs.Optimized = nullptr;
     return R;
   }
@@ -228,26 +229,27 @@ protected:
 } // namespace
 
 TEST_F(KeptModulesTest, ALaterLinkGeneratesTheSameCode) {
-  TestLink::Result R = TheLink.look(nullptr, [&](const Link &L,
+  TestLink::Result R = TheLink.look(nullptr, [&](const Link &CurrentLink,
                                                  std::vector<Task> &Tasks) {
     for (Task &T : Tasks) {
-      KeptModules First(L.Jobs, folder(L, Folder), false);
+      KeptModules First(CurrentLink.Jobs, folder(CurrentLink, Folder), false);
       ASSERT_EQ(First.reason(), "");
       EXPECT_TRUE(First.wants(T, true));
-      EXPECT_FALSE(First.forHere(T));
-      CodegenResult Whole = compile(L, T, &First);
-      KeptModules Second(L.Jobs, folder(L, Folder), false);
+      EXPECT_FALSE(First.forLocalCompile(T));
+      CodegenResult Whole = compile(CurrentLink, T, &First);
+      KeptModules Second(CurrentLink.Jobs, folder(CurrentLink, Folder), false);
       EXPECT_FALSE(Second.wants(T, true));
-      ASSERT_TRUE(Second.forHere(T));
+      ASSERT_TRUE(Second.forLocalCompile(T));
       ASSERT_NE(Second.forPlugin(T), nullptr);
-      CodegenResult Again = compile(L, T, &Second);
-      EXPECT_TRUE(Again.Produced);
+      CodegenResult Again = compile(CurrentLink, T, &Second);
+      EXPECT_TRUE(Again.HasObject);
       EXPECT_TRUE(bytes(Again) == bytes(Whole));
       EXPECT_EQ(Second.finish(2), "1 of 2 jobs only generated code, from kept "
                                   "modules; 0 optimised modules were kept");
       // Jobs that verify others are compiled from the beginning.
-      KeptModules Third(L.Jobs, folder(L, Folder), /*IsVerified=*/true);
-      EXPECT_FALSE(Third.forHere(T));
+      KeptModules Third(CurrentLink.Jobs, folder(CurrentLink, Folder),
+                        /*IsVerified=*/true);
+      EXPECT_FALSE(Third.forLocalCompile(T));
       EXPECT_NE(Third.forPlugin(T), nullptr);
     }
   });
@@ -255,16 +257,16 @@ TEST_F(KeptModulesTest, ALaterLinkGeneratesTheSameCode) {
 }
 
 TEST_F(KeptModulesTest, OtherMachinesModulesAreForOtherMachines) {
-  TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
-    KeptModules First(L.Jobs, folder(L, Folder), false);
-    First.keep(Tasks[0], "bitcode", /*IsHere=*/false);
-    First.keep(Tasks[0], "bitcode", /*IsHere=*/false); // from a duplicate
+  TheLink.look(nullptr, [&](const Link &CurrentLink, std::vector<Task> &Tasks) {
+    KeptModules First(CurrentLink.Jobs, folder(CurrentLink, Folder), false);
+    First.keep(Tasks[0], "bitcode", /*IsLocal=*/false);
+    First.keep(Tasks[0], "bitcode", /*IsLocal=*/false); // from a duplicate
     EXPECT_EQ(First.finish(2), "0 of 2 jobs only generated code, from kept "
                                "modules; 1 optimised modules were kept");
-    KeptModules Second(L.Jobs, folder(L, Folder), false);
+    KeptModules Second(CurrentLink.Jobs, folder(CurrentLink, Folder), false);
     ASSERT_NE(Second.forPlugin(Tasks[0]), nullptr);
     EXPECT_EQ(Second.forPlugin(Tasks[0])->Bytes, "bitcode");
-    EXPECT_FALSE(Second.forHere(Tasks[0]));
+    EXPECT_FALSE(Second.forLocalCompile(Tasks[0]));
     EXPECT_FALSE(Second.wants(Tasks[0], false));
     EXPECT_TRUE(Second.wants(Tasks[0], true));
     EXPECT_EQ(Second.forPlugin(Tasks[1]), nullptr);
@@ -272,50 +274,53 @@ TEST_F(KeptModulesTest, OtherMachinesModulesAreForOtherMachines) {
         Second.dropForPlugin(Tasks[0]).find(
             "the optimised module from another link, '" + Folder.path("kept")),
         0u);
-    KeptModules Third(L.Jobs, folder(L, Folder), false);
+    KeptModules Third(CurrentLink.Jobs, folder(CurrentLink, Folder), false);
     EXPECT_EQ(Third.forPlugin(Tasks[0]), nullptr);
   });
 }
 
 /// Calls \p Fn(KeptModules &) in a link whose farm has the store \p M.
-template <typename F> static void inFarm(const Link &L, MemoryStore &M, F Fn) {
-  auto &Changed = const_cast<Link &>(L);
+template <typename F>
+static void inFarm(const Link &CurrentLink, MemoryStore &M, F Fn) {
+  auto &Changed = const_cast<Link &>(CurrentLink);
   Changed.Host.Store = std::make_shared<FarmStore>();
-  M.open(*L.Host.Store);
+  M.open(*CurrentLink.Host.Store);
   {
-    KeptModules Kept(L.Jobs, makeFarmStore(L.Host), false);
-    Fn(Kept);
+    KeptModules Modules(CurrentLink.Jobs, makeFarmStore(CurrentLink.Host),
+                        false);
+    Fn(Modules);
   }
-  L.Host.Store->close();
+  CurrentLink.Host.Store->close();
   Changed.Host.Store.reset();
 }
 
 TEST_F(KeptModulesTest, WhatTheFarmHasIsForOtherMachines) {
-  TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
+  TheLink.look(nullptr, [&](const Link &CurrentLink, std::vector<Task> &Tasks) {
     MemoryStore Farm;
     const Task &T = Tasks[0];
     std::string Whole;
-    inFarm(L, Farm, [&](KeptModules &First) {
+    inFarm(CurrentLink, Farm, [&](KeptModules &First) {
       EXPECT_EQ(First.forPlugin(T), nullptr);
       EXPECT_TRUE(First.wants(T, true));
       EXPECT_TRUE(First.wants(T, false));
-      Whole = bytes(compile(L, T, &First)).str(); // this keeps the module
-      EXPECT_EQ(Farm.There.size(), 1u);
-      First.keep(Tasks[1], "bitcode", /*IsHere=*/false);
+      // This keeps the module.
+      Whole = bytes(compile(CurrentLink, T, &First)).str();
+      EXPECT_EQ(Farm.Entries.size(), 1u);
+      First.keep(Tasks[1], "bitcode", /*IsLocal=*/false);
       EXPECT_EQ(First.finish(2), "0 of 2 jobs only generated code, from kept "
                                  "modules; 2 optimised modules were kept");
     });
-    EXPECT_EQ(Farm.There.size(), 2u);
-    inFarm(L, Farm, [&](KeptModules &Second) {
+    EXPECT_EQ(Farm.Entries.size(), 2u);
+    inFarm(CurrentLink, Farm, [&](KeptModules &Second) {
       // Local compiles don't read the farm's store.
-      EXPECT_FALSE(Second.forHere(T));
+      EXPECT_FALSE(Second.forLocalCompile(T));
       Farm.NumGets = 0;
-      EXPECT_EQ(bytes(compile(L, T, &Second)), Whole);
+      EXPECT_EQ(bytes(compile(CurrentLink, T, &Second)), Whole);
       EXPECT_EQ(Farm.NumGets, 0u);
       ASSERT_NE(Second.forPlugin(T), nullptr);
       EXPECT_EQ(Second.forPlugin(T)->Bytes.substr(0, 2), "BC");
       EXPECT_EQ(Farm.NumGets, 1u);
-      EXPECT_FALSE(Second.forHere(T));
+      EXPECT_FALSE(Second.forLocalCompile(T));
       EXPECT_FALSE(Second.wants(T, true));
       EXPECT_FALSE(Second.wants(T, false));
       ASSERT_NE(Second.forPlugin(Tasks[1]), nullptr);
@@ -327,7 +332,7 @@ TEST_F(KeptModulesTest, WhatTheFarmHasIsForOtherMachines) {
       EXPECT_EQ(Second.forPlugin(Tasks[1]), nullptr);
       EXPECT_TRUE(Second.wants(Tasks[1], false));
     });
-    inFarm(L, Farm, [&](KeptModules &Third) {
+    inFarm(CurrentLink, Farm, [&](KeptModules &Third) {
       EXPECT_NE(Third.forPlugin(T), nullptr);
       EXPECT_EQ(Third.forPlugin(Tasks[1]), nullptr);
     });
@@ -336,49 +341,49 @@ TEST_F(KeptModulesTest, WhatTheFarmHasIsForOtherMachines) {
 }
 
 TEST_F(KeptModulesTest, WhatTheFarmDamagesIsNotBelieved) {
-  TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
+  TheLink.look(nullptr, [&](const Link &CurrentLink, std::vector<Task> &Tasks) {
     MemoryStore Farm;
     for (const Task &T : Tasks)
-      inFarm(L, Farm,
-             [&](KeptModules &Kept) { Kept.keep(T, "bitcode", false); });
-    ASSERT_EQ(Farm.There.size(), 2u);
-    auto Good = Farm.There;
-    auto NumTaken = [&] {
+      inFarm(CurrentLink, Farm,
+             [&](KeptModules &Modules) { Modules.keep(T, "bitcode", false); });
+    ASSERT_EQ(Farm.Entries.size(), 2u);
+    auto Good = Farm.Entries;
+    auto CountUsable = [&] {
       size_t N = 0;
-      inFarm(L, Farm, [&](KeptModules &Kept) {
+      inFarm(CurrentLink, Farm, [&](KeptModules &Modules) {
         for (const Task &T : Tasks)
-          N += Kept.forPlugin(T) != nullptr;
+          N += Modules.forPlugin(T) != nullptr;
       });
       return N;
     };
-    EXPECT_EQ(NumTaken(), 2u);
-    std::string &One = Farm.There.begin()->second;
-    std::string &Other = Farm.There.rbegin()->second;
+    EXPECT_EQ(CountUsable(), 2u);
+    std::string &One = Farm.Entries.begin()->second;
+    std::string &Other = Farm.Entries.rbegin()->second;
     std::string Right = One;
     for (size_t At = 0; At != Right.size(); ++At) {
       One[At] ^= 16;
-      EXPECT_EQ(NumTaken(), 1u) << At;
+      EXPECT_EQ(CountUsable(), 1u) << At;
       One = Right.substr(0, At);
-      EXPECT_EQ(NumTaken(), 1u) << At;
+      EXPECT_EQ(CountUsable(), 1u) << At;
       One = Right;
     }
     std::swap(One, Other);
-    EXPECT_EQ(NumTaken(), 0u);
+    EXPECT_EQ(CountUsable(), 0u);
   });
 }
 
 TEST_F(KeptModulesTest, AStoreThatSaysNoIsAskedNoMore) {
-  TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
+  TheLink.look(nullptr, [&](const Link &CurrentLink, std::vector<Task> &Tasks) {
     MemoryStore Farm;
-    Farm.CannotPut = true;
-    inFarm(L, Farm, [&](KeptModules &Kept) {
+    Farm.FailsPut = true;
+    inFarm(CurrentLink, Farm, [&](KeptModules &Modules) {
       for (const Task &T : Tasks) {
-        EXPECT_EQ(Kept.forPlugin(T), nullptr);
-        Kept.keep(T, "bitcode", false);
-        EXPECT_FALSE(Kept.wants(T, false));
+        EXPECT_EQ(Modules.forPlugin(T), nullptr);
+        Modules.keep(T, "bitcode", false);
+        EXPECT_FALSE(Modules.wants(T, false));
       }
-      EXPECT_EQ(Kept.finish(2), "0 of 2 jobs only generated code, from kept "
-                                "modules; 0 optimised modules were kept");
+      EXPECT_EQ(Modules.finish(2), "0 of 2 jobs only generated code, from kept "
+                                   "modules; 0 optimised modules were kept");
     });
     EXPECT_EQ(Farm.NumGets, 2u); // reads may still succeed
     EXPECT_EQ(Farm.NumPuts, 1u);
@@ -388,11 +393,11 @@ TEST_F(KeptModulesTest, AStoreThatSaysNoIsAskedNoMore) {
             {"optimised modules cannot be kept in the farm's store: it is "
              "closed"}));
     TheLink.Msg.clear();
-    Farm.CannotGet = true;
-    inFarm(L, Farm, [&](KeptModules &Kept) {
+    Farm.FailsGet = true;
+    inFarm(CurrentLink, Farm, [&](KeptModules &Modules) {
       for (const Task &T : Tasks) {
-        EXPECT_EQ(Kept.forPlugin(T), nullptr);
-        Kept.keep(T, "bitcode", false);
+        EXPECT_EQ(Modules.forPlugin(T), nullptr);
+        Modules.keep(T, "bitcode", false);
       }
     });
     EXPECT_EQ(Farm.NumGets, 3u);
@@ -406,43 +411,45 @@ TEST_F(KeptModulesTest, AStoreThatSaysNoIsAskedNoMore) {
 TEST_F(KeptModulesTest, WhatTheFarmMaySend) {
   // A frame takes 88 bytes. The limit fits one module, but not both.
   TheLink.TheLinker.Opts.Memory = 88 + 7 + 88 + 6;
-  TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
+  TheLink.look(nullptr, [&](const Link &CurrentLink, std::vector<Task> &Tasks) {
     MemoryStore Farm;
-    inFarm(L, Farm, [&](KeptModules &Kept) {
+    inFarm(CurrentLink, Farm, [&](KeptModules &Modules) {
       for (const Task &T : Tasks)
-        Kept.keep(T, "bitcode", false);
+        Modules.keep(T, "bitcode", false);
     });
-    inFarm(L, Farm, [&](KeptModules &Kept) {
-      EXPECT_NE(Kept.forPlugin(Tasks[0]), nullptr);
-      EXPECT_EQ(Kept.forPlugin(Tasks[1]), nullptr);
+    inFarm(CurrentLink, Farm, [&](KeptModules &Modules) {
+      EXPECT_NE(Modules.forPlugin(Tasks[0]), nullptr);
+      EXPECT_EQ(Modules.forPlugin(Tasks[1]), nullptr);
     });
   });
 }
 
 TEST_F(KeptModulesTest, BeforeTheSessionIsOpen) {
-  TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
+  TheLink.look(nullptr, [&](const Link &CurrentLink, std::vector<Task> &Tasks) {
     MemoryStore Farm;
-    inFarm(L, Farm,
-           [&](KeptModules &Kept) { Kept.keep(Tasks[0], "bitcode", false); });
-    const_cast<Link &>(L).Host.Store = std::make_shared<FarmStore>();
-    KeptModules Kept(L.Jobs, makeFarmStore(L.Host), false);
-    EXPECT_EQ(Kept.forPlugin(Tasks[0]), nullptr);
-    EXPECT_TRUE(Kept.wants(Tasks[0], false));
-    Farm.open(*L.Host.Store);
-    EXPECT_NE(Kept.forPlugin(Tasks[0]), nullptr);
-    L.Host.Store->close();
-    EXPECT_EQ(Kept.forPlugin(Tasks[1]), nullptr);
-    EXPECT_FALSE(Kept.wants(Tasks[1], false));
-    Kept.keep(Tasks[1], "bitcode", false); // too late
-    EXPECT_EQ(Farm.There.size(), 1u);
+    inFarm(CurrentLink, Farm, [&](KeptModules &Modules) {
+      Modules.keep(Tasks[0], "bitcode", false);
+    });
+    const_cast<Link &>(CurrentLink).Host.Store = std::make_shared<FarmStore>();
+    KeptModules Modules(CurrentLink.Jobs, makeFarmStore(CurrentLink.Host),
+                        false);
+    EXPECT_EQ(Modules.forPlugin(Tasks[0]), nullptr);
+    EXPECT_TRUE(Modules.wants(Tasks[0], false));
+    Farm.open(*CurrentLink.Host.Store);
+    EXPECT_NE(Modules.forPlugin(Tasks[0]), nullptr);
+    CurrentLink.Host.Store->close();
+    EXPECT_EQ(Modules.forPlugin(Tasks[1]), nullptr);
+    EXPECT_FALSE(Modules.wants(Tasks[1], false));
+    Modules.keep(Tasks[1], "bitcode", false); // too late
+    EXPECT_EQ(Farm.Entries.size(), 1u);
   });
   EXPECT_TRUE(TheLink.Msg.warnings().empty());
 }
 
 TEST_F(KeptModulesTest, WhatIsDamagedIsNotBelieved) {
-  TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
-    KeptModules First(L.Jobs, folder(L, Folder), false);
-    CodegenResult Whole = compile(L, Tasks[0], &First);
+  TheLink.look(nullptr, [&](const Link &CurrentLink, std::vector<Task> &Tasks) {
+    KeptModules First(CurrentLink.Jobs, folder(CurrentLink, Folder), false);
+    CodegenResult Whole = compile(CurrentLink, Tasks[0], &First);
     TempFolder Other;
     std::vector<std::string> Names;
     std::error_code EC;
@@ -462,11 +469,12 @@ TEST_F(KeptModulesTest, WhatIsDamagedIsNotBelieved) {
           raw_fd_ostream OS(Names[0], EC);
           OS << Bad;
         }
-        KeptModules Second(L.Jobs, folder(L, Folder), false);
-        EXPECT_FALSE(Second.forHere(Tasks[0])) << At;
+        KeptModules Second(CurrentLink.Jobs, folder(CurrentLink, Folder),
+                           false);
+        EXPECT_FALSE(Second.forLocalCompile(Tasks[0])) << At;
         if (At < 100)
           continue;
-        CodegenResult Again = compile(L, Tasks[0], &Second);
+        CodegenResult Again = compile(CurrentLink, Tasks[0], &Second);
         EXPECT_TRUE(bytes(Again) == bytes(Whole));
       }
     // The last compile has stored the valid module again.
@@ -474,10 +482,10 @@ TEST_F(KeptModulesTest, WhatIsDamagedIsNotBelieved) {
         must(errorOrToExpected(MemoryBuffer::getFile(Names[0])))->getBuffer(),
         Good);
     // A valid frame of invalid bitcode.
-    First.keep(Tasks[0], "no bitcode", /*IsHere=*/true);
-    KeptModules Third(L.Jobs, folder(L, Folder), false);
-    EXPECT_TRUE(Third.forHere(Tasks[0]));
-    EXPECT_TRUE(bytes(compile(L, Tasks[0], &Third)) == bytes(Whole));
+    First.keep(Tasks[0], "no bitcode", /*IsLocal=*/true);
+    KeptModules Third(CurrentLink.Jobs, folder(CurrentLink, Folder), false);
+    EXPECT_TRUE(Third.forLocalCompile(Tasks[0]));
+    EXPECT_TRUE(bytes(compile(CurrentLink, Tasks[0], &Third)) == bytes(Whole));
     EXPECT_EQ(
         must(errorOrToExpected(MemoryBuffer::getFile(Names[0])))->getBuffer(),
         Good);
@@ -488,17 +496,17 @@ TEST_F(KeptModulesTest, WhatIsDamagedIsNotBelieved) {
 /// generation reads the field, and then the object must equal that of a whole
 /// compile.
 TEST_F(KeptModulesTest, TheClassOfEachField) {
-  std::set<std::string> Found;
+  std::set<std::string> CodegenFields;
   unsigned NumChanged = 0, NumOtherBytes = 0;
-  TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
+  TheLink.look(nullptr, [&](const Link &CurrentLink, std::vector<Task> &Tasks) {
     const Task &T =
         *find_if(Tasks, [](const Task &T) { return T.name() == "a.o"; });
-    auto &Conf = const_cast<lto::Config &>(L.Jobs.Conf);
-    KeptModules First(L.Jobs, folder(L, Folder), false);
-    CodegenResult Default = compile(L, T, &First);
-    KeptModules Again(L.Jobs, folder(L, Folder), false);
-    ASSERT_TRUE(Again.forHere(T));
-    const std::string Optimized = Again.forHere(T)->str();
+    auto &Conf = const_cast<lto::Config &>(CurrentLink.Jobs.Conf);
+    KeptModules First(CurrentLink.Jobs, folder(CurrentLink, Folder), false);
+    CodegenResult Default = compile(CurrentLink, T, &First);
+    KeptModules Again(CurrentLink.Jobs, folder(CurrentLink, Folder), false);
+    ASSERT_TRUE(Again.forLocalCompile(T));
+    const std::string Optimized = Again.forLocalCompile(T)->str();
     const std::set<std::string> Expected = onlyCodegen();
     for (size_t Which = 0;; ++Which) {
       // lto::Config can't be copied, so the fields are restored by hand.
@@ -519,27 +527,27 @@ TEST_F(KeptModulesTest, TheClassOfEachField) {
       if (Name.empty())
         break;
       ++NumChanged;
-      KeptModules Kept(L.Jobs, folder(L, Folder), false);
-      bool IsHit = Kept.forHere(T).has_value();
+      KeptModules Modules(CurrentLink.Jobs, folder(CurrentLink, Folder), false);
+      bool IsHit = Modules.forLocalCompile(T).has_value();
       if (IsHit)
-        Found.insert(Name);
+        CodegenFields.insert(Name);
       EXPECT_EQ(IsHit, Expected.count(Name) == 1) << Name;
       if (!IsHit)
         continue;
-      CodegenResult Made = compile(L, T, &Kept);
+      CodegenResult Reused = compile(CurrentLink, T, &Modules);
       // A whole compile with the same change, and the module it optimized.
       TempFolder Fresh;
-      KeptModules None(L.Jobs, folder(L, Fresh), false);
-      CodegenResult Whole = compile(L, T, &None);
-      EXPECT_TRUE(Whole.Produced && !Whole.Failed) << Name;
-      EXPECT_TRUE(bytes(Made) == bytes(Whole)) << Name;
+      KeptModules None(CurrentLink.Jobs, folder(CurrentLink, Fresh), false);
+      CodegenResult Whole = compile(CurrentLink, T, &None);
+      EXPECT_TRUE(Whole.HasObject && !Whole.Failed) << Name;
+      EXPECT_TRUE(bytes(Reused) == bytes(Whole)) << Name;
       NumOtherBytes += bytes(Whole) != bytes(Default);
-      KeptModules Seen(L.Jobs, folder(L, Fresh), false);
-      ASSERT_TRUE(Seen.forHere(T)) << Name;
-      EXPECT_EQ(*Seen.forHere(T), Optimized) << Name;
+      KeptModules Later(CurrentLink.Jobs, folder(CurrentLink, Fresh), false);
+      ASSERT_TRUE(Later.forLocalCompile(T)) << Name;
+      EXPECT_EQ(*Later.forLocalCompile(T), Optimized) << Name;
     }
   });
-  EXPECT_EQ(Found, onlyCodegen());
+  EXPECT_EQ(CodegenFields, onlyCodegen());
   EXPECT_GT(NumChanged, 80u);
   // Some changes had an effect.
   EXPECT_GE(NumOtherBytes, 6u);
@@ -548,22 +556,22 @@ TEST_F(KeptModulesTest, TheClassOfEachField) {
 /// The same for each of LLVM's own options that only code generation reads.
 TEST_F(KeptModulesTest, TheClassOfEachOption) {
   unsigned NumOtherBytes = 0;
-  TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
+  TheLink.look(nullptr, [&](const Link &CurrentLink, std::vector<Task> &Tasks) {
     const Task &T =
         *find_if(Tasks, [](const Task &T) { return T.name() == "a.o"; });
-    auto &Conf = const_cast<lto::Config &>(L.Jobs.Conf);
+    auto &Conf = const_cast<lto::Config &>(CurrentLink.Jobs.Conf);
     // The options below affect these.
     Conf.Options.BBAddrMap = true;
     Conf.Options.BBSections = BasicBlockSection::List;
     Conf.Options.BBSectionsFuncListBuf =
         MemoryBuffer::getMemBufferCopy("!main\n!!0 1\n!!2\n", "list");
-    KeptModules First(L.Jobs, folder(L, Folder), false);
-    CodegenResult Default = compile(L, T, &First);
-    KeptModules Again(L.Jobs, folder(L, Folder), false);
-    ASSERT_TRUE(Again.forHere(T));
-    const std::string Optimized = Again.forHere(T)->str();
-    auto &Words =
-        const_cast<std::vector<std::string> &>(L.Host.JobOpts.LLVMOptions);
+    KeptModules First(CurrentLink.Jobs, folder(CurrentLink, Folder), false);
+    CodegenResult Default = compile(CurrentLink, T, &First);
+    KeptModules Again(CurrentLink.Jobs, folder(CurrentLink, Folder), false);
+    ASSERT_TRUE(Again.forLocalCompile(T));
+    const std::string Optimized = Again.forLocalCompile(T)->str();
+    auto &LLVMOptions = const_cast<std::vector<std::string> &>(
+        CurrentLink.Host.JobOpts.LLVMOptions);
     for (StringRef Word :
          {"-align-all-blocks=4", "-align-all-functions=5",
           "-align-all-nofallthru-blocks=4",
@@ -578,27 +586,27 @@ TEST_F(KeptModulesTest, TheClassOfEachOption) {
       const std::string Text = Word.str();
       const char *Argv[] = {"test", Text.c_str()};
       ASSERT_TRUE(cl::ParseCommandLineOptions(2, Argv, "", &errs()));
-      Words = {Text};
+      LLVMOptions = {Text};
       const bool IsOptimization = Name == "inline-threshold";
-      KeptModules Kept(L.Jobs, folder(L, Folder), false);
-      EXPECT_EQ(!Kept.forHere(T), IsOptimization) << Text;
+      KeptModules Modules(CurrentLink.Jobs, folder(CurrentLink, Folder), false);
+      EXPECT_EQ(!Modules.forLocalCompile(T), IsOptimization) << Text;
       if (!IsOptimization) {
-        CodegenResult Made = compile(L, T, &Kept);
+        CodegenResult Reused = compile(CurrentLink, T, &Modules);
         TempFolder Fresh;
-        KeptModules None(L.Jobs, folder(L, Fresh), false);
-        CodegenResult Whole = compile(L, T, &None);
-        EXPECT_TRUE(Whole.Produced && !Whole.Failed) << Text;
-        EXPECT_TRUE(bytes(Made) == bytes(Whole)) << Text;
+        KeptModules None(CurrentLink.Jobs, folder(CurrentLink, Fresh), false);
+        CodegenResult Whole = compile(CurrentLink, T, &None);
+        EXPECT_TRUE(Whole.HasObject && !Whole.Failed) << Text;
+        EXPECT_TRUE(bytes(Reused) == bytes(Whole)) << Text;
         NumOtherBytes += bytes(Whole) != bytes(Default);
-        KeptModules Seen(L.Jobs, folder(L, Fresh), false);
-        ASSERT_TRUE(Seen.forHere(T)) << Text;
-        EXPECT_EQ(*Seen.forHere(T), Optimized) << Text;
+        KeptModules Later(CurrentLink.Jobs, folder(CurrentLink, Fresh), false);
+        ASSERT_TRUE(Later.forLocalCompile(T)) << Text;
+        EXPECT_EQ(*Later.forLocalCompile(T), Optimized) << Text;
       }
       // Restore the option's default.
       cl::Option *O = cl::getRegisteredOptions().lookup(Name);
       O->setDefault();
       O->reset();
-      Words.clear();
+      LLVMOptions.clear();
     }
     Conf.Options.BBSectionsFuncListBuf.reset();
   });
@@ -606,14 +614,14 @@ TEST_F(KeptModulesTest, TheClassOfEachOption) {
 }
 
 TEST_F(KeptModulesTest, FieldsThatDoNotTravelAsText) {
-  TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
+  TheLink.look(nullptr, [&](const Link &CurrentLink, std::vector<Task> &Tasks) {
     const Task &T = Tasks[0];
-    auto &Conf = const_cast<lto::Config &>(L.Jobs.Conf);
-    KeptModules First(L.Jobs, folder(L, Folder), false);
-    compile(L, T, &First);
+    auto &Conf = const_cast<lto::Config &>(CurrentLink.Jobs.Conf);
+    KeptModules First(CurrentLink.Jobs, folder(CurrentLink, Folder), false);
+    compile(CurrentLink, T, &First);
     auto IsHit = [&] {
-      return KeptModules(L.Jobs, folder(L, Folder), false)
-          .forHere(T)
+      return KeptModules(CurrentLink.Jobs, folder(CurrentLink, Folder), false)
+          .forLocalCompile(T)
           .has_value();
     };
     EXPECT_TRUE(IsHit());
@@ -624,10 +632,10 @@ TEST_F(KeptModulesTest, FieldsThatDoNotTravelAsText) {
     EXPECT_TRUE(IsHit());
     Conf.DwoDir = Folder.path("dwo");
     EXPECT_TRUE(IsHit());
-    KeptModules Second(L.Jobs, folder(L, Folder), false);
-    CodegenResult Made = compile(L, T, &Second);
-    CodegenResult Whole = compile(L, T, nullptr);
-    EXPECT_TRUE(bytes(Made) == bytes(Whole));
+    KeptModules Second(CurrentLink.Jobs, folder(CurrentLink, Folder), false);
+    CodegenResult Reused = compile(CurrentLink, T, &Second);
+    CodegenResult Whole = compile(CurrentLink, T, nullptr);
+    EXPECT_TRUE(bytes(Reused) == bytes(Whole));
     Conf.DwoDir.clear();
     // Links with these settings keep no modules.
     for (std::string lto::Config::*Field :
@@ -635,7 +643,10 @@ TEST_F(KeptModulesTest, FieldsThatDoNotTravelAsText) {
           &lto::Config::ProfileRemapping, &lto::Config::CSIRProfile}) {
       Conf.*Field = "file";
       EXPECT_FALSE(IsHit());
-      EXPECT_NE(KeptModules(L.Jobs, folder(L, Folder), false).reason(), "");
+      EXPECT_NE(
+          KeptModules(CurrentLink.Jobs, folder(CurrentLink, Folder), false)
+              .reason(),
+          "");
       (Conf.*Field).clear();
     }
     Conf.PostOptModuleHook = [](unsigned, const Module &) { return true; };
@@ -646,18 +657,18 @@ TEST_F(KeptModulesTest, FieldsThatDoNotTravelAsText) {
 }
 
 TEST_F(KeptModulesTest, WhatIsImportedIsInTheKey) {
-  TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
+  TheLink.look(nullptr, [&](const Link &CurrentLink, std::vector<Task> &Tasks) {
     for (Task &T : Tasks) {
-      KeptModules First(L.Jobs, folder(L, Folder), false);
-      compile(L, T, &First);
+      KeptModules First(CurrentLink.Jobs, folder(CurrentLink, Folder), false);
+      compile(CurrentLink, T, &First);
     }
   });
   auto NumHits = [&](TestLink &Other) {
     unsigned N = 0;
-    Other.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
+    Other.look(nullptr, [&](const Link &CurrentLink, std::vector<Task> &Tasks) {
       for (Task &T : Tasks)
-        N += KeptModules(L.Jobs, folder(L, Folder), false)
-                 .forHere(T)
+        N += KeptModules(CurrentLink.Jobs, folder(CurrentLink, Folder), false)
+                 .forLocalCompile(T)
                  .has_value();
     });
     return N;
@@ -690,11 +701,14 @@ TEST_F(KeptModulesTest, WhatImportsOfAModuleWithoutAHashIsNotKept) {
     OneLink.add("a.o", Program);
     OneLink.addBitcode("b.o", thinBitcode(Imported, /*HasHash=*/false));
     OneLink.Visible.insert("sum");
-    OneLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
-      KeptModules Kept(L.Jobs, folder(L, Folder), false);
+    OneLink.look(nullptr, [&](const Link &CurrentLink,
+                              std::vector<Task> &Tasks) {
+      KeptModules Modules(CurrentLink.Jobs, folder(CurrentLink, Folder), false);
       for (Task &T : Tasks) {
-        NumKept += Kept.wants(T, /*IsHere=*/true) || Kept.forHere(T);
-        Objects[IsEdited][T.name().str()] = bytes(compile(L, T, &Kept)).str();
+        NumKept +=
+            Modules.wants(T, /*IsLocal=*/true) || Modules.forLocalCompile(T);
+        Objects[IsEdited][T.name().str()] =
+            bytes(compile(CurrentLink, T, &Modules)).str();
       }
     });
     // Equal to a whole compile.

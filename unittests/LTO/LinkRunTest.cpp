@@ -97,7 +97,7 @@ INSTANTIATE_TEST_SUITE_P(LinkRunTest, InputOrderTest, testing::Bool());
 TEST(LearntCostsTest, PutJobsInOrder) {
   TestLink TheLink;
   TheLink.addProgram(4);
-  TestLink::Result Want = TheLink.inProcess();
+  TestLink::Result ExpectedResult = TheLink.inProcess();
   TempFolder Folder;
   TheLink.TheLinker.Opts.Costs = Folder.path("costs");
   // The first link learns that the smallest job takes longest.
@@ -115,11 +115,11 @@ TEST(LearntCostsTest, PutJobsInOrder) {
       Plugin.state(J.Id, DTLTO_STATE_RUNNING);
       if (IsFirst && J.Name == Plugin.submitted().back().Name)
         std::this_thread::sleep_for(200ms);
-      Plugin.done(J.Id, Plugin.object(Want.Objects[J.Name]));
+      Plugin.done(J.Id, Plugin.object(ExpectedResult.Objects[J.Name]));
     };
-    TestLink::Result Have = TheLink.withPlugin(Plugin.entry());
+    TestLink::Result ActualResult = TheLink.withPlugin(Plugin.entry());
     Plugin.waitForEnd();
-    EXPECT_EQ(Have.Error, "");
+    EXPECT_EQ(ActualResult.Error, "");
     ASSERT_EQ(Plugin.submitted().size(), 4u);
     if (IsFirst)
       Smallest = Plugin.submitted().back().Name;
@@ -129,20 +129,20 @@ TEST(LearntCostsTest, PutJobsInOrder) {
 }
 
 /// When load_changed() is called.
-enum class Told { Never, AfterTheEnd, BeforeTheAnswer, NeverWithoutJobs };
+enum class LoadReport { Never, AfterTheEnd, BeforeTheAnswer, NeverWithoutJobs };
 class RoomTest : public LinkRunTest,
-                 public testing::WithParamInterface<Told> {};
+                 public testing::WithParamInterface<LoadReport> {};
 
 TEST_P(RoomTest, IsUsed) {
   // With several jobs, the end of another job would count as room.
-  bool IsOneJob = GetParam() >= Told::BeforeTheAnswer;
+  bool IsOneJob = GetParam() >= LoadReport::BeforeTheAnswer;
   makeProgram(IsOneJob ? 1 : 10);
   // A busy plugin isn't polled within the time limit, except in the case that
   // needs polling.
   options().TimeoutSeconds = 5;
   TheLink.Adjust = [](plan::Options &O) {
     O.BusyRetry = 1h;
-    if (GetParam() == Told::NeverWithoutJobs)
+    if (GetParam() == LoadReport::NeverWithoutJobs)
       O.BusyRetry = 20ms;
   };
   std::atomic<bool> Occupied{false};
@@ -153,7 +153,7 @@ TEST_P(RoomTest, IsUsed) {
         return DTLTO_OK;
       // load_changed() is [any-thread]: a plugin may call it even before
       // submit() returns BUSY.
-      if (GetParam() == Told::BeforeTheAnswer)
+      if (GetParam() == LoadReport::BeforeTheAnswer)
         Plugin.loadChanged();
     } else if (!Occupied.exchange(true)) {
       return DTLTO_OK;
@@ -164,7 +164,7 @@ TEST_P(RoomTest, IsUsed) {
   };
   Plugin.OnRun = [&](const FakePlugin::Job &J) {
     TheGate.wait(); // until a job was refused for lack of room
-    if (GetParam() == Told::AfterTheEnd) {
+    if (GetParam() == LoadReport::AfterTheEnd) {
       Plugin.done(J.Id, remote(J));
       Occupied = false;
       return Plugin.loadChanged();
@@ -178,44 +178,45 @@ TEST_P(RoomTest, IsUsed) {
       << testing::PrintToString(TheLink.Msg.warnings());
   EXPECT_GT(NumBusy, 0u);
   // At most one BUSY for each job that made room, plus the first.
-  if (GetParam() == Told::Never)
+  if (GetParam() == LoadReport::Never)
     EXPECT_LE(NumBusy, 11u);
 }
 INSTANTIATE_TEST_SUITE_P(LinkRunTest, RoomTest,
-                         testing::Values(Told::Never, Told::AfterTheEnd,
-                                         Told::BeforeTheAnswer,
-                                         Told::NeverWithoutJobs));
+                         testing::Values(LoadReport::Never,
+                                         LoadReport::AfterTheEnd,
+                                         LoadReport::BeforeTheAnswer,
+                                         LoadReport::NeverWithoutJobs));
 
 TEST_F(LinkRunTest, MemoryIsBounded) {
   makeProgram(10);
   Plugin.setNeeds(DTLTO_JOB_INPUTS);
   // The limit has no room for two jobs.
   options().Memory = 1;
-  std::atomic<unsigned> Now{0}, Most{0};
+  std::atomic<unsigned> NumRunning{0}, MaxRunning{0};
   Plugin.OnSubmit = [&](const FakePlugin::Job &) {
-    unsigned N = ++Now;
-    if (N > Most)
-      Most = N;
+    unsigned N = ++NumRunning;
+    if (N > MaxRunning)
+      MaxRunning = N;
     return DTLTO_OK;
   };
   Plugin.OnRun = [&](const FakePlugin::Job &J) {
     dtlto_result R = remote(J);
-    --Now;
+    --NumRunning;
     Plugin.done(J.Id, R);
   };
   linkSame();
-  EXPECT_EQ(Most, 1u);
+  EXPECT_EQ(MaxRunning, 1u);
 }
 
 /// One local compile at a time.
 TEST_F(LinkRunTest, MemoryHereIsBounded) {
   makeProgram(10);
-  options().MemoryHere = 1;
-  std::atomic<unsigned> Now{0}, Most{0};
+  options().LocalMemory = 1;
+  std::atomic<unsigned> NumRunning{0}, MaxRunning{0};
   auto Began = [&] {
-    unsigned N = ++Now;
-    if (N > Most)
-      Most = N;
+    unsigned N = ++NumRunning;
+    if (N > MaxRunning)
+      MaxRunning = N;
   };
   // Jobs run in the linker or in the plugin's processes, and some fail.
   Plugin.OnRun = [&](const FakePlugin::Job &J) {
@@ -229,13 +230,13 @@ TEST_F(LinkRunTest, MemoryHereIsBounded) {
     EXPECT_EQ(Room->enter(Host.context, J.Id), DTLTO_OK);
     Began();
     dtlto_result R = remote(J);
-    --Now;
+    --NumRunning;
     if (J.Id % 3 == 1) // otherwise job_done() does it
       Room->leave(Host.context, J.Id, 1 << 20);
     Plugin.done(J.Id, R);
   };
   linkSame();
-  EXPECT_EQ(Most, 1u);
+  EXPECT_EQ(MaxRunning, 1u);
 }
 
 //===----------------------------------------------------------------------===//
@@ -248,7 +249,7 @@ protected:
     options().LocalJobs.reset();
     TheLink.Msg.Verbose = true;
     TheLink.Adjust = [](plan::Options &O) {
-      O.Patience = O.SilentPatience = O.LookInterval = 5ms;
+      O.Patience = O.SilentPatience = O.ScanInterval = 5ms;
       // On a loaded machine, no job counts as slow, and no link as late.
       O.SlowExtra = O.LateExtra = 1h;
     };
@@ -283,7 +284,7 @@ TEST_F(SharingTest, TheCheapestRunHere) {
     Plugin.done(J.Id, remote(J));
   };
   linkSame();
-  EXPECT_TRUE(said("11 of 12 modules were compiled locally"));
+  EXPECT_TRUE(hasDebugMessage("11 of 12 modules were compiled locally"));
   for (const FakePlugin::Job &J : Plugin.submitted())
     EXPECT_LE(J.Cost, Cost);
 }
@@ -305,7 +306,7 @@ TEST_F(SharingTest, JobsThatWaitAtThePluginsAreTakenBack) {
   };
   linkSame();
   EXPECT_EQ(Plugin.cancelled().size(), 5u);
-  EXPECT_TRUE(said("5 of 6 modules were compiled locally"));
+  EXPECT_TRUE(hasDebugMessage("5 of 6 modules were compiled locally"));
 }
 
 TEST_F(SharingTest, APluginThatBeginsNoJob) {
@@ -320,7 +321,7 @@ TEST_F(SharingTest, APluginThatBeginsNoJob) {
   linkSame();
   // This is a warning only if the link took long.
   StringRef Text = "; all were compiled locally";
-  EXPECT_TRUE(said(Text) || warned({Text}));
+  EXPECT_TRUE(hasDebugMessage(Text) || warned({Text}));
   EXPECT_FALSE(warned({"no host"}));
 }
 
@@ -337,7 +338,7 @@ protected:
     Free = 1;
     TheLink.Adjust = [](plan::Options &O) {
       O.SlowExtra = 50ms;
-      O.LookInterval = 5ms;
+      O.ScanInterval = 5ms;
     };
     Plugin.OnSubmit = [this](const FakePlugin::Job &J) {
       if (J.Attempt > 1)
@@ -363,7 +364,7 @@ protected:
   void linkWithADuplicate() {
     linkSame();
     EXPECT_EQ(Avoid[Name], "slow.example");
-    EXPECT_TRUE(said("duplicate attempts for slow jobs: "));
+    EXPECT_TRUE(hasDebugMessage("duplicate attempts for slow jobs: "));
     EXPECT_EQ(TheLink.Msg.warnings(), std::vector<std::string>());
   }
 
@@ -412,7 +413,7 @@ TEST_F(LinkRunTest, ObjectsOfOtherMachinesHaveKeysOfTheirOwn) {
   EXPECT_EQ(Plugin.submitted().size(), NumJobs);
   EXPECT_EQ(Cache.NumHits, 5u);
   // A link without a plugin doesn't find these objects.
-  EXPECT_TRUE(TheLink.inProcess().Objects == Want.Objects);
+  EXPECT_TRUE(TheLink.inProcess().Objects == ExpectedResult.Objects);
   EXPECT_EQ(Cache.NumHits, 5u);
   EXPECT_EQ(Cache.Objects.size(), 10u);
 }
@@ -425,17 +426,18 @@ TEST_F(LinkRunTest, UnlessTheUserTrustsThem) {
   TheLink.Cache = &Cache;
   linkSame();
   EXPECT_EQ(Cache.NumMisses, 5u);
-  EXPECT_TRUE(TheLink.inProcess().Objects == Want.Objects);
+  EXPECT_TRUE(TheLink.inProcess().Objects == ExpectedResult.Objects);
   EXPECT_EQ(Cache.NumHits, 5u);
 }
 
 TEST_F(LinkRunTest, AnObjectFromElsewhereAfterATryHere) {
   makeProgram(5);
   runM1([&](const FakePlugin::Job &J) {
-    dtlto_result Ours = Plugin.codegen(J.Id);
-    if (Ours.object.release)
-      Ours.object.release(Ours.object.owner, Ours.object.data,
-                          Ours.object.size);
+    dtlto_result LocalResult = Plugin.codegen(J.Id);
+    if (LocalResult.object.release)
+      LocalResult.object.release(LocalResult.object.owner,
+                                 LocalResult.object.data,
+                                 LocalResult.object.size);
     Plugin.done(J.Id, remote(J));
   });
   options().Cache = CacheKind::Separate;
@@ -459,14 +461,15 @@ TEST_F(LinkRunTest, ADifferenceKeepsAllFromTheCache) {
   MemoryCache Cache;
   TheLink.Cache = &Cache;
   link();
-  EXPECT_NE(Have.Error.find("'m1.o' differs"), std::string::npos) << Have.Error;
+  EXPECT_NE(ActualResult.Error.find("'m1.o' differs"), std::string::npos)
+      << ActualResult.Error;
   EXPECT_TRUE(Cache.Objects.empty());
 }
 
 TEST_F(StragglerTest, TheDuplicateIsVerified) {
   options().VerifyPercent = 100;
   linkWithADuplicate();
-  EXPECT_TRUE(said("5 of 5 objects verified"));
+  EXPECT_TRUE(hasDebugMessage("5 of 5 objects verified"));
 }
 
 TEST_F(LinkRunTest, VerificationFindsAnotherObject) {
@@ -483,16 +486,17 @@ TEST_F(LinkRunTest, VerificationFindsAnotherObject) {
     Plugin.done(J.Id, Result);
   });
   link();
-  EXPECT_NE(Have.Error.find("plugin 'fake': the object of module 'm1.o' "
-                            "differs from the one compiled locally"),
-            std::string::npos)
-      << Have.Error;
-  EXPECT_NE(Have.Error.find("compiled on host:1"), std::string::npos)
-      << Have.Error;
+  EXPECT_NE(
+      ActualResult.Error.find("plugin 'fake': the object of module 'm1.o' "
+                              "differs from the one compiled locally"),
+      std::string::npos)
+      << ActualResult.Error;
+  EXPECT_NE(ActualResult.Error.find("compiled on host:1"), std::string::npos)
+      << ActualResult.Error;
   EXPECT_EQ(Folder.read("app.dtlto-verify/m.m1-o.remote.o"),
-            Want.Objects["m2.o"]);
+            ExpectedResult.Objects["m2.o"]);
   EXPECT_EQ(Folder.read("app.dtlto-verify/m.m1-o.local.o"),
-            Want.Objects["m1.o"]);
+            ExpectedResult.Objects["m1.o"]);
 }
 
 //===----------------------------------------------------------------------===//
@@ -512,7 +516,7 @@ TEST_F(LinkRunTest, FilesBesideTheObjects) {
     return "remarks.thin." + std::to_string(I + 1) + ".yaml";
   };
   std::map<std::string, std::string> Remarks;
-  for (const auto &[Module, Object] : Want.Objects) {
+  for (const auto &[Module, Object] : ExpectedResult.Objects) {
     Remarks[Module] = Folder.read(FileOf(Module));
     EXPECT_NE(Remarks[Module].find("--- "), std::string::npos) << Module;
     sys::fs::remove(Folder.path(FileOf(Module)));
@@ -520,7 +524,7 @@ TEST_F(LinkRunTest, FilesBesideTheObjects) {
   Plugin.setNeeds(DTLTO_JOB_INPUTS | DTLTO_JOB_CONFIG);
   Plugin.OnRun = [&](const FakePlugin::Job &J) {
     JobOutputs Outputs;
-    Outputs.Object = Want.Objects[J.Name];
+    Outputs.Object = ExpectedResult.Objects[J.Name];
     // The object alone isn't enough, because remarks were requested.
     if (J.Name != "m1.o")
       Outputs.Remarks = Remarks[J.Name];
@@ -530,7 +534,7 @@ TEST_F(LinkRunTest, FilesBesideTheObjects) {
   EXPECT_TRUE(warned({"'m1.o'", "invalid result: "}))
       << testing::PrintToString(TheLink.Msg.warnings());
   EXPECT_EQ(TheLink.Msg.warnings().size(), 2u);
-  for (const auto &[Module, Object] : Want.Objects)
+  for (const auto &[Module, Object] : ExpectedResult.Objects)
     EXPECT_EQ(Folder.read(FileOf(Module)), Remarks[Module]);
 }
 

@@ -29,7 +29,7 @@ public:
   using PluginLinkTest::TheLink;
 
   Options &options() { return TheLink.TheLinker.Opts; }
-  bool said(llvm::StringRef Text) {
+  bool hasDebugMessage(llvm::StringRef Text) {
     return TheLink.Msg.has(MessageLevel::Debug, {Text});
   }
 
@@ -76,8 +76,8 @@ public:
     };
   }
 
-  std::string Alien;             // an object for another target
-  std::atomic<uint64_t> Lost{0}; // the id of a job
+  std::string Alien;                   // an object for another target
+  std::atomic<uint64_t> HangingJob{0}; // the id of a job
   std::atomic<unsigned> NumObjects{0};
 };
 

@@ -25,10 +25,10 @@ protected:
   /// Compiles all modules on this thread, one after the other.
   std::map<std::string, CodegenResult> compileAll() {
     std::map<std::string, CodegenResult> Results;
-    TestLink::Result R =
-        TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
+    TestLink::Result R = TheLink.look(
+        nullptr, [&](const Link &CurrentLink, std::vector<Task> &Tasks) {
           for (Task &T : Tasks)
-            Results[T.name().str()] = runLocalCodegen(L.Jobs, T);
+            Results[T.name().str()] = runLocalCodegen(CurrentLink.Jobs, T);
           EXPECT_EQ(Results.size(), Tasks.size());
         });
     EXPECT_EQ(R.Error, "");
@@ -45,32 +45,32 @@ protected:
 
 TEST_F(LocalCodegenTest, TheObjectsOfTheInProcessBackend) {
   TheLink.addProgram(5);
-  TestLink::Result Want = TheLink.inProcess();
-  auto Have = compileAll();
-  ASSERT_EQ(Have.size(), 5u);
-  for (auto &[Name, Result] : Have) {
-    EXPECT_TRUE(Result.Produced);
+  TestLink::Result ExpectedResult = TheLink.inProcess();
+  auto ActualResult = compileAll();
+  ASSERT_EQ(ActualResult.size(), 5u);
+  for (auto &[Name, Result] : ActualResult) {
+    EXPECT_TRUE(Result.HasObject);
     EXPECT_FALSE(Result.Failed);
     EXPECT_TRUE(Result.Errors.empty());
     EXPECT_TRUE(StringRef(Result.Object.data(), Result.Object.size()) ==
-                Want.Objects[Name])
+                ExpectedResult.Objects[Name])
         << Name;
   }
 }
 
 TEST_F(LocalCodegenTest, ManyThreads) {
   TheLink.addProgram(5);
-  TestLink::Result Want = TheLink.inProcess();
+  TestLink::Result ExpectedResult = TheLink.inProcess();
   std::atomic<unsigned> NumRight{0};
-  TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
+  TheLink.look(nullptr, [&](const Link &CurrentLink, std::vector<Task> &Tasks) {
     std::vector<std::thread> Threads;
     for (unsigned I = 0; I != 4; ++I)
       Threads.emplace_back([&, I] {
         for (unsigned K = 0; K != Tasks.size(); ++K) {
           Task &T = Tasks[(K + I) % Tasks.size()];
-          CodegenResult R = runLocalCodegen(L.Jobs, T);
+          CodegenResult R = runLocalCodegen(CurrentLink.Jobs, T);
           NumRight += StringRef(R.Object.data(), R.Object.size()) ==
-                      Want.Objects.find(T.name().str())->second;
+                      ExpectedResult.Objects.find(T.name().str())->second;
         }
       });
     for (std::thread &T : Threads)
@@ -85,7 +85,7 @@ TEST_F(LocalCodegenTest, HooksThatStop) {
   };
   TheLink.addProgram(2);
   for (auto &[Name, Result] : compileAll()) {
-    EXPECT_FALSE(Result.Produced);
+    EXPECT_FALSE(Result.HasObject);
     EXPECT_FALSE(Result.Failed);
     EXPECT_TRUE(Result.Object.empty());
   }
@@ -117,13 +117,13 @@ define i32 @main() {
 
 TEST_F(LocalCodegenTest, ThatMayBeStoppedMakesTheSame) {
   TheLink.add("many.o", Referred);
-  TestLink::Result Want = TheLink.inProcess();
-  TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
+  TestLink::Result ExpectedResult = TheLink.inProcess();
+  TheLink.look(nullptr, [&](const Link &CurrentLink, std::vector<Task> &Tasks) {
     std::atomic<bool> Stop{false};
-    CodegenResult R = runLocalCodegen(L.Jobs, Tasks[0], &Stop);
+    CodegenResult R = runLocalCodegen(CurrentLink.Jobs, Tasks[0], &Stop);
     EXPECT_FALSE(R.Failed);
     EXPECT_TRUE(StringRef(R.Object.data(), R.Object.size()) ==
-                Want.Objects.find("many.o")->second);
+                ExpectedResult.Objects.find("many.o")->second);
   });
 }
 
@@ -144,12 +144,12 @@ TEST_F(LocalCodegenTest, StopsBeforeAndInTheMiddle) {
     Conf.PreCodeGenModuleHook = Hook(4);
   };
   TheLink.add("many.o", Referred);
-  TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
-    size_t Whole = runLocalCodegen(L.Jobs, Tasks[0]).Object.size();
+  TheLink.look(nullptr, [&](const Link &CurrentLink, std::vector<Task> &Tasks) {
+    size_t Whole = runLocalCodegen(CurrentLink.Jobs, Tasks[0]).Object.size();
     for (StopsAt = 0; StopsAt != 5; ++StopsAt) {
       std::atomic<bool> Flag{StopsAt == 0};
       Stop = &Flag;
-      CodegenResult R = runLocalCodegen(L.Jobs, Tasks[0], Stop);
+      CodegenResult R = runLocalCodegen(CurrentLink.Jobs, Tasks[0], Stop);
       EXPECT_TRUE(Flag) << StopsAt;
       EXPECT_TRUE(R.Failed) << StopsAt;
       EXPECT_TRUE(R.Errors.empty()) << StopsAt;
@@ -224,7 +224,7 @@ TEST_F(LocalCodegenTest, WarningsAreNoErrors) {
   TheLink.addProgram(1);
   auto Results = compileAll();
   EXPECT_FALSE(Results["m0.o"].Failed);
-  EXPECT_TRUE(Results["m0.o"].Produced);
+  EXPECT_TRUE(Results["m0.o"].HasObject);
   EXPECT_TRUE(Results["m0.o"].Errors.empty());
   // Messages wait until the linker knows that the object is used.
   EXPECT_EQ(NumDiagnostics, 0u);
@@ -235,13 +235,13 @@ TEST_F(LocalCodegenTest, WarningsAreNoErrors) {
 
 TEST_F(LocalCodegenTest, ModulesThatCannotBeRead) {
   TheLink.addProgram(2);
-  TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
+  TheLink.look(nullptr, [&](const Link &CurrentLink, std::vector<Task> &Tasks) {
     // The module is damaged after the thin link.
     auto Memory = std::make_unique<std::vector<char>>(
         Tasks[0].Module.getBuffer().begin(), Tasks[0].Module.getBuffer().end());
     char *Bytes = const_cast<char *>(Tasks[0].Module.getBuffer().data());
     std::fill(Bytes + Memory->size() / 4, Bytes + Memory->size() / 2, 0);
-    CodegenResult Result = runLocalCodegen(L.Jobs, Tasks[0]);
+    CodegenResult Result = runLocalCodegen(CurrentLink.Jobs, Tasks[0]);
     std::copy(Memory->begin(), Memory->end(), Bytes);
     EXPECT_TRUE(Result.Failed);
     EXPECT_FALSE(Result.Errors.empty());
@@ -256,13 +256,13 @@ TEST_F(LocalCodegenTest, TimeTrace) {
   };
   TheLink.addProgram(1);
   timeTraceProfilerInitialize(0, "test");
-  TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
+  TheLink.look(nullptr, [&](const Link &CurrentLink, std::vector<Task> &Tasks) {
     std::thread([&] {
       EXPECT_FALSE(timeTraceProfilerEnabled());
-      runLocalCodegen(L.Jobs, Tasks[0]);
+      runLocalCodegen(CurrentLink.Jobs, Tasks[0]);
       EXPECT_FALSE(timeTraceProfilerEnabled());
     }).join();
-    runLocalCodegen(L.Jobs, Tasks[0]);
+    runLocalCodegen(CurrentLink.Jobs, Tasks[0]);
     EXPECT_TRUE(timeTraceProfilerEnabled());
   });
   SmallString<0> Json;

@@ -62,7 +62,7 @@ const Case LostPluginCases[] = {
     {"GivesUpInTheMiddle",
      [](LinkRunTest &T) {
        T.Plugin.OnRun = [&T](const FakePlugin::Job &J) {
-         if (T.Plugin.numObjectsMade() < 2)
+         if (T.Plugin.numObjectsCreated() < 2)
            return T.Plugin.done(J.Id, T.remote(J));
          T.Plugin.log(DTLTO_LOG_ERROR, "no host is left");
          T.Plugin.done(J.Id,
@@ -293,7 +293,7 @@ TEST_F(LinkRunTest, ALinkThatEndsWhereAJobHereIsAlive) {
     O.JobTimeout = O.CallTimeout = 600ms;
     // Each check comes after the next sign of life.
     O.DeadlineStep = 150ms;
-    O.LookInterval = 1h;
+    O.ScanInterval = 1h;
   };
   TheLink.Configure = [&](lto::Config &Conf) {
     Conf.PreCodeGenModuleHook = [&](unsigned, const llvm::Module &) {
@@ -317,8 +317,9 @@ TEST_F(LinkRunTest, ALinkThatEndsWhereAJobHereIsAlive) {
     Thread.join();
   };
   link();
-  EXPECT_NE(Have.Error.find("no result within 600 s"), std::string::npos)
-      << Have.Error;
+  EXPECT_NE(ActualResult.Error.find("no result within 600 s"),
+            std::string::npos)
+      << ActualResult.Error;
 }
 
 TEST_F(LinkRunTest, LocalCodegenOutlivesThePlugin) {

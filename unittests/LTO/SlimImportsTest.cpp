@@ -32,24 +32,25 @@ protected:
     TestLink::Result Right = TheLink.inProcess();
     EXPECT_EQ(Right.Error, "");
     std::map<std::string, Bundle> Bundles;
-    std::string Said;
-    TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
-      SlimImports Slim(Tasks);
-      JobBuilder Builder(L.Jobs, BundleParts, &Slim);
-      for (const Task &T : Tasks) {
-        std::unique_ptr<BuiltJob> Job = must(Builder.build(T, 1, 1));
-        SmallVector<char, 0> Bytes = must(writeBundle(Job->Job));
-        Bundles.emplace(T.name().str(),
-                        must(readBundle(ref(Bytes), LLVM_VERSION_STRING)));
-      }
-      for (const std::string &Line : Slim.describe())
-        Said += Line + '\n';
-    });
+    std::string Notes;
+    TheLink.look(
+        nullptr, [&](const Link &CurrentLink, std::vector<Task> &Tasks) {
+          SlimImports Slim(Tasks);
+          JobBuilder Builder(CurrentLink.Jobs, BundleParts, &Slim);
+          for (const Task &T : Tasks) {
+            std::unique_ptr<BuiltJob> Job = must(Builder.build(T, 1, 1));
+            SmallVector<char, 0> Bytes = must(writeBundle(Job->Job));
+            Bundles.emplace(T.name().str(),
+                            must(readBundle(ref(Bytes), LLVM_VERSION_STRING)));
+          }
+          for (const std::string &Line : Slim.describe())
+            Notes += Line + '\n';
+        });
     for (const auto &[Name, B] : Bundles) {
       WorkerResult R = must(runBundle(B, [](StringRef) {}));
       EXPECT_EQ(ref(R.Object), Right.Objects[Name]) << Name;
     }
-    return Said;
+    return Notes;
   }
 
   TestLink TheLink;
@@ -58,7 +59,7 @@ protected:
 /// Two modules: `main` is in the first, which imports from the second.
 struct Program {
   const char *Name, *Main, *Other;
-  const char *Said = "1 of 1 imported modules were slimmed";
+  const char *Notes = "1 of 1 imported modules were slimmed";
 };
 
 class SlimProgramTest : public SlimImportsTest,
@@ -293,7 +294,7 @@ TEST_F(SlimImportsTest, WholeImportsHaveOneContentForEachPath) {
   TheLink.add("main.o", Programs[0].Main);
   TheLink.add("other.o", std::string(Programs[0].Other) + Ballast);
   EXPECT_EQ(numContents(TheLink, DTLTO_JOB_INPUTS), 2u) << "too small";
-  TheLink.TheLinker.Opts.SlimFrom = 0;
+  TheLink.TheLinker.Opts.SlimThreshold = 0;
   EXPECT_EQ(numContents(TheLink, DTLTO_JOB_INPUTS | DTLTO_JOB_WHOLE_IMPORTS),
             2u);
   EXPECT_EQ(numContents(TheLink, DTLTO_JOB_INPUTS), 3u);
@@ -304,8 +305,8 @@ TEST_F(SlimImportsTest, WholeImportsHaveOneContentForEachPath) {
 TEST_P(SlimProgramTest, TheSameObjects) {
   TheLink.add("a.o", GetParam().Main);
   TheLink.add("b.o", std::string(GetParam().Other) + Ballast);
-  std::string Said = compileAll();
-  EXPECT_NE(Said.find(GetParam().Said), std::string::npos) << Said;
+  std::string Notes = compileAll();
+  EXPECT_NE(Notes.find(GetParam().Notes), std::string::npos) << Notes;
 }
 
 INSTANTIATE_TEST_SUITE_P(All, SlimProgramTest, testing::ValuesIn(Programs),
@@ -323,16 +324,17 @@ TEST_F(SlimImportsTest, Assembly) {
                          "declare i32 @g()\n"
                          "define i32 @f() { ret i32 4 }\n" +
                          Ballast);
-  std::string Said = compileAll();
-  EXPECT_EQ(Said.find("1 of 1 "), 0u) << Said;
+  std::string Notes = compileAll();
+  EXPECT_EQ(Notes.find("1 of 1 "), 0u) << Notes;
 }
 
 TEST_F(SlimImportsTest, WhatJobsCarry) {
   TheLink.addProgram(6);
-  TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
+  TheLink.look(nullptr, [&](const Link &CurrentLink, std::vector<Task> &Tasks) {
     SlimImports Slim(Tasks);
     EXPECT_TRUE(Slim.describe().empty());
-    JobBuilder Builder(L.Jobs, BundleParts, &Slim), Plain(L.Jobs, BundleParts);
+    JobBuilder Builder(CurrentLink.Jobs, BundleParts, &Slim),
+        Plain(CurrentLink.Jobs, BundleParts);
     std::map<std::string, const void *> Primaries, Imports;
     for (const Task &T : Tasks) {
       std::unique_ptr<BuiltJob> Job = must(Builder.build(T, 1, 1));
@@ -370,16 +372,17 @@ TEST_F(SlimImportsTest, WhatJobsCarry) {
 
 TEST_F(SlimImportsTest, AnyThread) {
   TheLink.addProgram(6);
-  TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
+  TheLink.look(nullptr, [&](const Link &CurrentLink, std::vector<Task> &Tasks) {
     SlimImports Slim(Tasks);
     std::vector<StringRef> Results(8);
     std::vector<std::thread> Threads;
     for (StringRef &Result : Results)
       Threads.emplace_back([&] {
-        StringRef Whole = L.Process.Inputs.find(Tasks[1].Module)->Bytes;
+        StringRef Whole =
+            CurrentLink.Process.Inputs.find(Tasks[1].Module)->Bytes;
         if (&Result - &Results[0] < 4)
           Slim.start(Tasks[1].Module, Whole);
-        Result = Slim.slim(Tasks[1].Module, Whole).Bytes;
+        Result = Slim.getImportFile(Tasks[1].Module, Whole).Bytes;
       });
     for (std::thread &T : Threads)
       T.join();

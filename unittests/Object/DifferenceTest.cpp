@@ -55,13 +55,13 @@ TEST(DifferenceTest, AnyFiles) {
 }
 
 TEST(DifferenceTest, Sections) {
-  std::string Here = makeObject("12345678", "data");
-  EXPECT_EQ(describeDifference(makeObject("12345X78", "data"), Here),
+  std::string LocalObject = makeObject("12345678", "data");
+  EXPECT_EQ(describeDifference(makeObject("12345X78", "data"), LocalObject),
             "first in byte 69 (section .text, byte 5), in .text; " +
-                std::to_string(Here.size()) + " bytes");
-  EXPECT_EQ(describeDifference(makeObject("12345678", "dXXa"), Here),
+                std::to_string(LocalObject.size()) + " bytes");
+  EXPECT_EQ(describeDifference(makeObject("12345678", "dXXa"), LocalObject),
             "first in byte 73 (section .data, byte 1), in .data; " +
-                std::to_string(Here.size()) + " bytes");
+                std::to_string(LocalObject.size()) + " bytes");
 }
 
 TEST(DifferenceTest, SectionsAlthoughTheHeaderDiffersFirst) {
@@ -73,9 +73,10 @@ TEST(DifferenceTest, SectionsAlthoughTheHeaderDiffersFirst) {
 }
 
 TEST(DifferenceTest, HalfObjects) {
-  std::string Here = makeObject("12345678", "data");
-  for (size_t Size = 0; Size != Here.size(); ++Size) {
-    std::string Text = describeDifference(Here.substr(0, Size), Here);
+  std::string LocalObject = makeObject("12345678", "data");
+  for (size_t Size = 0; Size != LocalObject.size(); ++Size) {
+    std::string Text =
+        describeDifference(LocalObject.substr(0, Size), LocalObject);
     EXPECT_NE(Text.find("first in byte " + std::to_string(Size)),
               std::string::npos)
         << Text;
@@ -93,7 +94,7 @@ TEST(DifferenceTest, DamagedWebAssembly) {
 
 TEST(DifferenceTest, SaveBoth) {
   test::TempFolder Folder;
-  EXPECT_EQ(toString(saveBoth(Folder.path("new/deep/a.b"), ".o", "t", "h")),
+  EXPECT_EQ(toString(saveResults(Folder.path("new/deep/a.b"), ".o", "t", "h")),
             "");
   EXPECT_EQ(Folder.read("new/deep/a.b.remote.o"), "t");
   EXPECT_EQ(Folder.read("new/deep/a.b.local.o"), "h");
@@ -103,6 +104,6 @@ TEST(DifferenceTest, CannotBeSaved) {
   test::TempFolder Folder;
   Folder.write("file", "");
   std::string Path = Folder.path("file/a");
-  EXPECT_NE(toString(saveBoth(Path, ".o", "t", "h")).find(Path),
+  EXPECT_NE(toString(saveResults(Path, ".o", "t", "h")).find(Path),
             std::string::npos);
 }

@@ -45,7 +45,7 @@ inline const std::map<std::string, plan::Cause> &causes() {
   static const std::map<std::string, Cause> Names = {
       {"none", Cause::None},
       {"compiler", Cause::Compiler},
-      {"compilerhere", Cause::CompilerHere},
+      {"compilerhere", Cause::LocalCompiler},
       {"caller", Cause::Caller},
       {"refused", Cause::Refused},
       {"cancelled", Cause::Cancelled},
@@ -59,7 +59,7 @@ inline const std::map<std::string, plan::Cause> &causes() {
       {"silent", Cause::PluginSilent},
       {"straggler", Cause::Straggler},
       {"overdue", Cause::Overdue},
-      {"gone", Cause::PluginGone},
+      {"gone", Cause::PluginDropped},
       {"openfailed", Cause::OpenFailed},
       {"pluginfailed", Cause::PluginFailed},
       {"hangs", Cause::CallHangs},
@@ -102,9 +102,9 @@ inline std::string describe(const plan::Action &A) {
     return "complete";
   case Action::Cancel:
     return "cancel" + Id + Why;
-  case Action::StaysHere:
+  case Action::StayLocal:
     return "stays" + Id + Why + Avoid;
-  case Action::CompileHere:
+  case Action::CompileLocally:
     return "compile" + Id;
   case Action::Won:
     return "won" + Id;
@@ -183,7 +183,7 @@ private:
     };
     static const std::map<std::string, Event::Kind> Plain = {
         {"tick", Event::Tick},
-        {"wanted", Event::OpenWanted},
+        {"wanted", Event::OpenRequested},
         {"pluginfailed", Event::PluginFailed},
         {"room", Event::RoomChanged},
         {"token", Event::TokenTaken}};
@@ -192,7 +192,7 @@ private:
         {"inexpressible", Event::NotExpressible},
         {"accepted", Event::Accepted},
         {"alive", Event::Alive},
-        {"nocompile", Event::CompileHereFailed}};
+        {"nocompile", Event::LocalCompileFailed}};
     static const std::map<std::string, Event::Kind> OfJob = {
         {"verified", Event::Verified},
         {"differs", Event::VerifyFailed},
@@ -222,7 +222,7 @@ private:
     } else if (What == "here" || What == "waits") { // a local job of the plugin
       E.What = Event::StateChanged;
       E.State = What == "here" ? PluginState::Running : PluginState::Queued;
-      E.RanHere = true;
+      E.RanLocally = true;
       Attempt();
       Worker();
     } else if (What == "opened") {
@@ -234,8 +234,8 @@ private:
       E.What = Event::OpenFailed;
       Flag(E.IsArgumentWrong);
     } else if (What == "load") { // load SLOTS FREE [LOCAL]
-      E.What = Event::LoadKnown;
-      In >> E.TheLoad.Slots >> E.TheLoad.Free >> E.TheLoad.Local;
+      E.What = Event::LoadReported;
+      In >> E.ReportedLoad.Slots >> E.ReportedLoad.Free >> E.ReportedLoad.Local;
     } else if (What == "prepared") { // prepared 1 [BYTES]
       E.What = Event::Prepared;
       Attempt();
@@ -243,7 +243,7 @@ private:
     } else if (What == "busy") { // busy 1 room: room was reported since
       E.What = Event::Busy;
       Attempt();
-      Flag(E.RoomSince);
+      Flag(E.HasRoomSince);
     } else if (What == "hit") { // hit 1 other: a remote object, to be compared
       E.What = Event::CacheHit;
       Attempt();
@@ -253,8 +253,8 @@ private:
       Attempt();
       std::string By;
       In >> By;
-      E.IsOurs = By == "own";
-      if (!By.empty() && !E.IsOurs)
+      E.IsFromLinker = By == "own";
+      if (!By.empty() && !E.IsFromLinker)
         E.Worker = static_cast<plan::WorkerId>(std::stoul(By.substr(1)));
     } else if (What == "failed") { // failed 1 CAUSE [w1]
       E.What = Event::Failed;
@@ -268,7 +268,7 @@ private:
       Job();
       Attempt();
     } else if (What == "compiled") { // compiled 1 SECONDS
-      E.What = Event::CompiledHere;
+      E.What = Event::CompiledLocally;
       Attempt();
       In >> E.Seconds;
     } else {

@@ -23,35 +23,35 @@ static std::string recount(const JobTable &T) {
     S.NumEnded += J.At == Stage::Ended;
     S.NumHeld += J.At == Stage::Held;
     S.NumBusyThreads += J.At == Stage::Verifying || J.At == Stage::Delivering;
-    S.SecondsInAll += J.Info.Estimate;
-    S.SecondsLeft += J.IsLeft ? J.Info.Estimate : 0;
+    S.TotalSeconds += J.Info.Estimate;
+    S.RemainingSeconds += J.IsRemaining ? J.Info.Estimate : 0;
     for (const Attempt *A : J.Attempts) {
       EXPECT_TRUE(T.in(A->State).count(A) && T.find(A->Id) == A);
       S.BytesInFlight += A->isInFlight() ? A->Bytes : 0;
-      S.BytesHere += A->isRunningHere() ? J.Info.BytesHere : 0;
-      S.NumPluginHere += A->isRunningHere() && A->isAtPlugin();
+      S.LocalBytes += A->isRunningLocally() ? J.Info.LocalBytes : 0;
+      S.NumPluginLocal += A->isRunningLocally() && A->isAtPlugin();
       if (A->IsOrphan)
         continue;
       bool IsPreparingHere =
-          A->Kind == Kind::Here && A->State == State::Preparing;
-      S.NumPreparingHere += IsPreparingHere;
-      S.BytesPreparingHere += IsPreparingHere ? J.Info.BytesHere : 0;
+          A->Kind == Kind::Local && A->State == State::Preparing;
+      S.NumPreparingLocal += IsPreparingHere;
+      S.PreparingLocalBytes += IsPreparingHere ? J.Info.LocalBytes : 0;
       S.NumUnoffered +=
           A->Kind != Kind::Duplicate &&
           (A->State == State::Preparing || A->State == State::Ready ||
            A->State == State::Offered);
-      S.NumTwice += A->IsTwice;
-      S.SecondsTwice += A->IsTwice ? J.Info.Estimate : 0;
+      S.NumRedundant += A->IsRedundant;
+      S.RedundantSeconds += A->IsRedundant ? J.Info.Estimate : 0;
     }
   }
   auto Text = [](const JobSums &S) {
     std::string Out;
     for (double V :
          {double(S.NumEnded), double(S.NumHeld), double(S.NumBusyThreads),
-          S.SecondsInAll, S.SecondsLeft, double(S.NumUnoffered),
-          double(S.NumPreparingHere), double(S.BytesPreparingHere),
-          double(S.NumPluginHere), double(S.BytesHere), double(S.BytesInFlight),
-          double(S.NumTwice), S.SecondsTwice})
+          S.TotalSeconds, S.RemainingSeconds, double(S.NumUnoffered),
+          double(S.NumPreparingLocal), double(S.PreparingLocalBytes),
+          double(S.NumPluginLocal), double(S.LocalBytes),
+          double(S.BytesInFlight), double(S.NumRedundant), S.RedundantSeconds})
       Out += std::to_string(V) + " ";
     return Out;
   };
@@ -80,7 +80,7 @@ TEST(JobTableTest, SumsAreRightAfterAnyChange) {
       break;
     case 1:
       if (TheJob.At <= Stage::UnderWay && TheJob.numLive() < 2)
-        T.add(J, Kind::Here, Random() % 2 ? State::Preparing : State::Queued,
+        T.add(J, Kind::Local, Random() % 2 ? State::Preparing : State::Queued,
               Cause::Straggler);
       break;
     case 2:
@@ -100,8 +100,8 @@ TEST(JobTableTest, SumsAreRightAfterAnyChange) {
         T.report(*A, PluginState(Random() % 4), Random() % 2);
       break;
     case 5:
-      if (A && A->IsTwice)
-        T.retag(*A, A->isAtPlugin() ? Kind::Retry : Kind::Verify, false);
+      if (A && A->IsRedundant)
+        T.setKind(*A, A->isAtPlugin() ? Kind::Retry : Kind::Verify, false);
       break;
     case 6:
       if (A && A->isOnThread())
@@ -113,7 +113,7 @@ TEST(JobTableTest, SumsAreRightAfterAnyChange) {
       break;
     case 8:
       if (Random() % 8 == 0)
-        T.take(J);
+        T.markNotRemaining(J);
       if (!A && TheJob.At != Stage::Ended && Random() % 3 == 0)
         T.enter(J, Stage(unsigned(TheJob.At) + 1));
     }
@@ -127,7 +127,7 @@ TEST(JobTableTest, SumsAreRightAfterAnyChange) {
 TEST(JobTableTest, JobsLeaveBothEndsOfTheOrder) {
   JobTable T(std::vector<JobInfo>(3));
   T.add(0, Kind::First, State::Preparing, Cause::None);
-  T.add(2, Kind::Here, State::Preparing, Cause::PluginFull);
+  T.add(2, Kind::Local, State::Preparing, Cause::PluginFull);
   EXPECT_EQ(T.firstWaiting(), 1u);
   EXPECT_EQ(T.lastWaiting(), 1u);
   T.enter(1, Stage::Ended);

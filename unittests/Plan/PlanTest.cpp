@@ -318,7 +318,7 @@ TEST(PlanTest, NewsOfJobsHereCanWaitWhileNothingFollows) {
   History H(remoteOnly(), jobs({5, 4, 3, 2, 1}));
   auto Play = [&](Row R, bool News) {
     H.play({R});
-    EXPECT_EQ(H.P.newsCanWait(), News) << R.Ms << " " << R.Event;
+    EXPECT_EQ(H.P.updatesCanWait(), News) << R.Ms << " " << R.Event;
   };
   Play({0, "start", "prepare 1, prepare 2, prepare 3, prepare 4, prepare 5"},
        false);
@@ -341,8 +341,7 @@ TEST(PlanTest, ResultsCanWaitWhileThePluginHasOthersHere) {
   History H(remoteOnly(), jobs({9, 8, 7, 6, 5, 4, 3, 2, 1}));
   auto Play = [&](Row R, size_t NumResults) {
     H.play({R});
-    EXPECT_EQ(H.P.numResultsThatCanWait(), NumResults)
-        << R.Ms << " " << R.Event;
+    EXPECT_EQ(H.P.numDeferrableResults(), NumResults) << R.Ms << " " << R.Event;
   };
   Play({0, "start",
         "prepare 1, prepare 2, prepare 3, prepare 4, prepare 5, prepare 6, "
@@ -465,7 +464,7 @@ TEST(PlanTest, APluginIsToldThatItHasAllJobs) {
           {8, "failed 2 infrastructure", "again 4 retry"},
           {9, "load 2 0 2", ""},
           {9, "prepared 4", "offer 4"}});
-  EXPECT_FALSE(H.P.newsCanWait()); // an action follows when all are accepted
+  EXPECT_FALSE(H.P.updatesCanWait()); // an action follows when all are accepted
   H.play({{10, "accepted 4", "complete"}});
 }
 
@@ -864,10 +863,10 @@ TEST(PlanTest, AnObjectThatIsOursIsProven) {
   Options O = remoteOnly();
   History H(O, jobs({3, 2, 1}));
   std::vector<bool> Proven;
-  auto Tell = [&](Event::Kind What, AttemptId A, bool IsOurs) {
+  auto Tell = [&](Event::Kind What, AttemptId A, bool IsFromLinker) {
     Event E{What};
     E.Attempt = A;
-    E.IsOurs = IsOurs;
+    E.IsFromLinker = IsFromLinker;
     E.Why = What == Event::Failed ? Cause::BadResult : Cause::None;
     for (const Action &A : H.P.handle({}, E))
       if (A.What == Action::Deliver)
@@ -880,7 +879,7 @@ TEST(PlanTest, AnObjectThatIsOursIsProven) {
   Tell(Event::Succeeded, 1, false); // a remote object
   Tell(Event::Succeeded, 2, true);  // a local object of the plugin
   Tell(Event::Failed, 3, false);    // falls back
-  Tell(Event::CompiledHere, 4, false);
+  Tell(Event::CompiledLocally, 4, false);
   EXPECT_EQ(Proven, std::vector<bool>({false, true, true}));
 }
 
@@ -934,7 +933,7 @@ TEST(PlanTest, WhichAreVerified) {
       Event E{What};
       E.Attempt = A;
       for (const Action &A : H.P.handle({}, E))
-        NumVerified += A.What == Action::CompileHere;
+        NumVerified += A.What == Action::CompileLocally;
     };
     for (AttemptId A = 1; A != 8; ++A)
       Tell(Event::Prepared, A);

@@ -44,7 +44,7 @@ History here(const Options &O, const std::vector<uint64_t> &Bytes,
 
 TEST(RoomPlanTest, MemoryBoundsWhatRunsHere) {
   Options O = fourCores();
-  O.MaxBytesHere = 10;
+  O.MaxLocalBytes = 10;
   History H = here(O, {6, 4, 1}, "stays 5 inexpressible, compile 5");
   H.play({{3, "inexpressible 3", "stays 6 inexpressible"},
           {4, "compiled 4 1", "won 4, deliver 4, compile 6"}});
@@ -52,7 +52,7 @@ TEST(RoomPlanTest, MemoryBoundsWhatRunsHere) {
 
 TEST(RoomPlanTest, OneJobAlwaysMayRun) {
   Options O = fourCores();
-  O.MaxBytesHere = 1;
+  O.MaxLocalBytes = 1;
   History H = here(O, {6, 4, 1}, "stays 5 inexpressible");
   // The small job doesn't overtake, or larger ones might wait until the end.
   H.play({{3, "inexpressible 3", "stays 6 inexpressible"},
@@ -62,7 +62,7 @@ TEST(RoomPlanTest, OneJobAlwaysMayRun) {
 
 TEST(RoomPlanTest, AJobThatDoesNotFitIsNotTakenFromThePlugin) {
   Options O = fourCores();
-  O.MaxBytesHere = 10;
+  O.MaxLocalBytes = 10;
   History H(O, jobs({8, 8, 8}));
   H.play({{0, "start", "prepare 1, prepare 2, prepare 3"},
           {1, "prepared 1", "open"},
@@ -79,7 +79,7 @@ TEST(RoomPlanTest, AJobThatDoesNotFitIsNotTakenFromThePlugin) {
 
 TEST(RoomPlanTest, WhatThePluginRunsHereTakesMemory) {
   Options O = fourCores();
-  O.MaxBytesHere = 10;
+  O.MaxLocalBytes = 10;
   History H(O, jobs({8, 8}));
   H.play({{0, "start", "prepare 1, prepare 2"},
           {1, "prepared 1", "open"},
@@ -93,7 +93,7 @@ TEST(RoomPlanTest, WhatThePluginRunsHereTakesMemory) {
 TEST(RoomPlanTest, WhatWaitsForItsTurnHereIsNoStraggler) {
   Options O = fourCores();
   O.MinMeasured = 1;
-  O.LookInterval = 1ms;
+  O.ScanInterval = 1ms;
   History H(O, jobs({1, 1, 1}));
   H.play({{0, "start", "prepare 1, prepare 2, prepare 3"},
           {1, "prepared 1", "open"},
@@ -113,7 +113,7 @@ TEST(RoomPlanTest, WhatWaitsForItsTurnHereIsNoStraggler) {
 
 TEST(RoomPlanTest, WhatMustBeCompiledHereGoesFirst) {
   Options O = fourCores();
-  O.MaxBytesHere = 10;
+  O.MaxLocalBytes = 10;
   History H(O, jobs({8, 8, 1, 1}));
   H.play({{0, "start", "prepare 1, prepare 2, prepare 3, prepare 4"},
           {1, "inexpressible 1", "stays 5 inexpressible, compile 5"},
@@ -172,7 +172,7 @@ TEST(RoomPlanTest, ATokenThatComesTooLateIsGivenBack) {
 TEST(RoomPlanTest, NoTokenIsTakenForWhatHasNoMemory) {
   Options O = fourCores();
   O.NeedsTokens = true;
-  O.MaxBytesHere = 10;
+  O.MaxLocalBytes = 10;
   History H = here(O, {6, 6, 1}, "stays 5 inexpressible");
   H.play({{3, "compiled 4 1", "won 4, deliver 4, compile 5"}});
 }

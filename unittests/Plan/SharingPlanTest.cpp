@@ -1003,15 +1003,15 @@ TEST(SharingPlanTest, LongIsHalfOfWhatASlotStillHasToDo) {
   Options O = shared();
   O.MinPrepared = 5;
   History H(O, jobs(3, 2));
-  EXPECT_EQ(H.P.longFrom(), 0.6);
+  EXPECT_EQ(H.P.longJobThreshold(), 0.6);
   H.play({{0, "start", "prepare 1, prepare 2, prepare 3"},
           {1, "prepared 1", "open"},
           {2, "opened", "load, offer 1"},
           {3, "accepted 1", ""},
           {4, "load 2 2", ""}});
-  EXPECT_EQ(H.P.longFrom(), 0.5); // two slots, and four local cores
+  EXPECT_EQ(H.P.longJobThreshold(), 0.5); // two slots, and four local cores
   H.play({{5, "good 1", "won 1, deliver 1"}});
-  EXPECT_DOUBLE_EQ(H.P.longFrom(), 4 / 12.0);
+  EXPECT_DOUBLE_EQ(H.P.longJobThreshold(), 4 / 12.0);
 }
 
 } // namespace

@@ -29,13 +29,13 @@ protected:
   std::string status(StringRef Format) {
     Columns = std::nullopt;
     Progress P = make(Format);
-    P.started("a", "", true);
-    P.started("b", "", true);
-    P.started("c", "", true);
+    P.jobStarted("a", "", true);
+    P.jobStarted("b", "", true);
+    P.jobStarted("c", "", true);
     Now += 10s;
-    P.finished("a", "", 25, true);
+    P.jobFinished("a", "", 25, true);
     Now += 10s;
-    P.finished("b", "", 15, true);
+    P.jobFinished("b", "", 15, true);
     StringRef Line = Lines.back();
     EXPECT_TRUE(Line.consume_back("codegen b"));
     return Line.str();
@@ -73,14 +73,14 @@ TEST_F(ProgressTest, CurrentRateForgets) {
   Columns = std::nullopt;
   Progress P = make("%o %c ", 100);
   for (int I = 0; I != 4; ++I) {
-    P.started("a", "", true);
+    P.jobStarted("a", "", true);
     Now += 100s;
-    P.finished("a", "", 1, true);
+    P.jobFinished("a", "", 1, true);
   }
   EXPECT_EQ(Lines.back(), "0.0 0.0 codegen a");
-  P.started("a", "", true);
+  P.jobStarted("a", "", true);
   Now += 500ms;
-  P.finished("a", "", 1, true);
+  P.jobFinished("a", "", 1, true);
   EXPECT_EQ(Lines.back(), "0.0 2.0 codegen a");
 }
 
@@ -93,22 +93,22 @@ TEST_F(ProgressTest, HoursForBothIfOneHasThem) {
   Columns = std::nullopt;
   Progress P = make("%w %W ");
   Now += 1h + 2min + 3s;
-  P.finished("a", "", 50, false);
+  P.jobFinished("a", "", 50, false);
   EXPECT_EQ(Lines.back(), "1:02:03 1:02:03 codegen a");
   Now += 1h;
-  P.finished("b", "", 50, false);
+  P.jobFinished("b", "", 50, false);
   EXPECT_EQ(Lines.back(), "2:02:03 0:00:00 codegen b");
 }
 
 TEST_F(ProgressTest, WhatIsNotKnown) {
   Progress P = make("%o %c %E %W %P %p ");
-  P.started("a", "", true);
+  P.jobStarted("a", "", true);
   EXPECT_EQ(Lines.back(), "? ? ? ?   0%   0% codegen a");
 }
 
 TEST_F(ProgressTest, NoWorkAtAll) {
   Progress P = make("%E %P ", 1, 0);
-  P.finished("a", "", 0, false);
+  P.jobFinished("a", "", 0, false);
   EXPECT_EQ(Lines.back(), "?   0% codegen a");
 }
 
@@ -143,39 +143,39 @@ TEST_F(ProgressTest, PercentSignAtTheEnd) {
 
 TEST_F(ProgressTest, NamesCannotMoveTheCursor) {
   Progress P = make("\x1b[1m%f\x1b[0m ");
-  P.started("x\x1b[31m", "y\n", true);
+  P.jobStarted("x\x1b[31m", "y\n", true);
   EXPECT_EQ(Lines.back(), "\x1b[1m0\x1b[0m codegen x\\x1b[31m on y\\x0a");
 }
 
 TEST_F(ProgressTest, NarrowLineLosesTheWorkerFirst) {
   Progress P = make("[%f/%t] ");
   Columns = 24;
-  P.started("abcdefgh.o", "0123456789", true);
+  P.jobStarted("abcdefgh.o", "0123456789", true);
   EXPECT_EQ(Lines.back(), "[0/4] codegen abcdefgh.o");
   Columns = 23;
   Now += 1s;
-  P.started("abcdefgh.o", "0123456789", true);
+  P.jobStarted("abcdefgh.o", "0123456789", true);
   EXPECT_EQ(Lines.back(), "[0/4] code...abcdefgh.o");
 }
 
 TEST_F(ProgressTest, NamesTheOutputOnASharedTerminal) {
   Progress P = make("[%f/%t] ");
   IsShared = true;
-  P.started("a.o", "node3", true);
+  P.jobStarted("a.o", "node3", true);
   EXPECT_EQ(Lines.back(), "[0/4] app: codegen a.o on node3");
   IsShared = false;
   Now += 1s;
-  P.finished("a.o", "node3", 1, true);
+  P.jobFinished("a.o", "node3", 1, true);
   EXPECT_EQ(Lines.back(), "[1/4] codegen a.o on node3");
 }
 
 TEST_F(ProgressTest, WidthIsAskedForEachTime) {
   Progress P = make("", 4);
-  P.started("0123456789", "", true);
+  P.jobStarted("0123456789", "", true);
   EXPECT_EQ(Lines.back(), "codegen 0123456789");
   Columns = 10;
   Now += 1s;
-  P.started("0123456789", "", true);
+  P.jobStarted("0123456789", "", true);
   EXPECT_EQ(Lines.back(), "cod...6789");
 }
 
@@ -185,13 +185,13 @@ TEST_F(ProgressTest, WidthIsAskedForEachTime) {
 
 TEST_F(ProgressTest, StartsAndEndsOnATerminal) {
   Progress P = make("[%f/%t] ");
-  P.started("a.o", "node3", true);
+  P.jobStarted("a.o", "node3", true);
   Now += 1s;
-  P.finished("a.o", "node4", 1, true);
+  P.jobFinished("a.o", "node4", 1, true);
   Now += 1s;
-  P.started("b.o", "", true);
+  P.jobStarted("b.o", "", true);
   Now += 1s;
-  P.started("b.o", "node1", false); // still one job
+  P.jobStarted("b.o", "node1", false); // still one job
   EXPECT_EQ(Lines, (std::vector<std::string>{"[0/4] codegen a.o on node3",
                                              "[1/4] codegen a.o on node4",
                                              "[1/4] codegen b.o",
@@ -205,11 +205,11 @@ TEST_F(ProgressTest, StartsAndEndsOnATerminal) {
 TEST_F(ProgressTest, OneLineForEachJobElsewhere) {
   Columns = std::nullopt;
   Progress P = make("[%f/%t] ");
-  P.started("a.o", "n", true);
-  P.started("b.o", "n", true);
-  P.finished("b.o", "n", 1, true);
-  P.finished("a.o", "n", 1, true);
-  P.finished("c.o", "", 1, false); // from the cache
+  P.jobStarted("a.o", "n", true);
+  P.jobStarted("b.o", "n", true);
+  P.jobFinished("b.o", "n", 1, true);
+  P.jobFinished("a.o", "n", 1, true);
+  P.jobFinished("c.o", "", 1, false); // from the cache
   P.clear();
   EXPECT_EQ(Lines, (std::vector<std::string>{"[1/4] codegen b.o on n",
                                              "[2/4] codegen a.o on n",
@@ -220,8 +220,8 @@ TEST_F(ProgressTest, NotMoreOftenThanATerminalCanTake) {
   Progress P = make("[%f/%t %r] ", 1000);
   EXPECT_EQ(P.due(), Progress::TimePoint::max());
   for (int I = 0; I != 1000; ++I) {
-    P.started("a" + std::to_string(I), "", true);
-    P.finished("a" + std::to_string(I), "", 0.1, true);
+    P.jobStarted("a" + std::to_string(I), "", true);
+    P.jobFinished("a" + std::to_string(I), "", 0.1, true);
     Now += 1ms;
   }
   EXPECT_GE(Lines.size(), 10u);
@@ -230,10 +230,10 @@ TEST_F(ProgressTest, NotMoreOftenThanATerminalCanTake) {
 
 TEST_F(ProgressTest, TheLastChangeIsShownInTheEnd) {
   Progress P = make("[%f/%t] ");
-  P.started("a", "", true);
+  P.jobStarted("a", "", true);
   EXPECT_EQ(P.due(), Now + 1s);
-  P.started("b", "", true);
-  P.started("c", "", true);
+  P.jobStarted("b", "", true);
+  P.jobStarted("c", "", true);
   ASSERT_EQ(Lines.size(), 1u);
   Progress::TimePoint Due = P.due();
   EXPECT_GT(Due, Now);
@@ -250,7 +250,7 @@ TEST_F(ProgressTest, TheLastChangeIsShownInTheEnd) {
 
 TEST_F(ProgressTest, TimesDoNotGoStale) {
   Progress P = make("%w ");
-  P.started("a", "", true);
+  P.jobStarted("a", "", true);
   for (int I = 1; I != 4; ++I) {
     Now = P.due();
     P.showDue();
@@ -258,14 +258,14 @@ TEST_F(ProgressTest, TimesDoNotGoStale) {
   }
   Columns = std::nullopt; // no terminal: lines stay
   Now += 1s;
-  P.finished("a", "", 1, true);
+  P.jobFinished("a", "", 1, true);
   EXPECT_EQ(P.due(), Progress::TimePoint::max());
 }
 
 TEST_F(ProgressTest, NothingIsDueAfterTheEnd) {
   Progress P = make("");
-  P.started("a", "", true);
-  P.started("b", "", true);
+  P.jobStarted("a", "", true);
+  P.jobStarted("b", "", true);
   P.clear();
   EXPECT_EQ(P.due(), Progress::TimePoint::max());
   Now += 1h;
@@ -281,7 +281,7 @@ TEST_F(ProgressTest, TheSecondRoundGoesOn) {
   Columns = std::nullopt;
   Progress P = make("[%f/%t %P %e] ");
   P.setShare(1, 2, Now - 10s, "codegen (round 2 of 2) ");
-  P.started("a", "", true);
-  P.finished("a", "node", 50, true);
+  P.jobStarted("a", "", true);
+  P.jobFinished("a", "node", 50, true);
   EXPECT_EQ(Lines.back(), "[5/8  75% 10.000] codegen (round 2 of 2) a on node");
 }

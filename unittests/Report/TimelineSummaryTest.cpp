@@ -206,7 +206,7 @@ TEST(TimelineSummary, Sums) {
   Summary S = summaryOf(Jobs, 5);
   EXPECT_EQ(S.FromWorker, 2u);
   EXPECT_EQ(S.FromCache, 1u);
-  EXPECT_EQ(S.FromHere, 0u);
+  EXPECT_EQ(S.FromLocal, 0u);
   EXPECT_EQ(S.Retries, 1u);
   EXPECT_EQ(S.FailedAttempts, 1u);
   EXPECT_EQ(S.Duplicates, 1u);
@@ -235,11 +235,11 @@ TEST(TimelineSummary, TheBoundIsTheLongestJobOrAllWork) {
 }
 
 TEST(TimelineSummary, SlotsOfThisMachineCountBesideThePlugins) {
-  JobRecord Here = job("", 1, 4);
-  Here.From = Source::Here;
-  Here.Attempts[0].TheKind = Kind::Here;
-  Here.Attempts[0].RanHere = true;
-  Summary S = summaryOf({Here, job("a", 1, 3)}, 5, {{0, 4, 4, 0, 1}});
+  JobRecord Local = job("", 1, 4);
+  Local.From = Source::Local;
+  Local.Attempts[0].TheKind = Kind::Local;
+  Local.Attempts[0].RanLocally = true;
+  Summary S = summaryOf({Local, job("a", 1, 3)}, 5, {{0, 4, 4, 0, 1}});
   EXPECT_EQ(S.Slots, 5u);
 }
 

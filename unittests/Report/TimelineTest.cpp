@@ -110,7 +110,7 @@ TEST_F(TimelineTest, NumbersOfThePlugin) {
   makeProgram(4);
   linkAndRecord();
   ArrayRef<PluginNumber> Told = record().sessionNumbers();
-  ASSERT_EQ(Told.size(), PluginNumbers::MaxOfSession);
+  ASSERT_EQ(Told.size(), PluginNumbers::MaxPerSession);
   EXPECT_EQ(Told[0].Name, "jobs");
   EXPECT_EQ(Told[0].Value, 4u);
   EXPECT_EQ(Told[1].Name, "\\x1b[31m \\xff");
@@ -120,7 +120,7 @@ TEST_F(TimelineTest, NumbersOfThePlugin) {
   for (const JobRecord &J : record().jobs()) {
     ASSERT_EQ(J.Attempts.size(), 1u);
     const AttemptRecord &A = J.Attempts.front();
-    ASSERT_EQ(A.Numbers.size(), PluginNumbers::MaxOfJob);
+    ASSERT_EQ(A.Numbers.size(), PluginNumbers::MaxPerJob);
     EXPECT_EQ(A.Numbers[0].Name, "id");
     EXPECT_EQ(A.Numbers[0].Unit, uint32_t(DTLTO_UNIT_COUNT));
     EXPECT_EQ(A.Numbers[0].Value, A.Id);
@@ -137,7 +137,7 @@ TEST_F(TimelineTest, NothingIsKeptWhereNobodyAsks) {
 
 TEST_F(TimelineTest, AJobOnAWorker) {
   makeProgram(3);
-  TheLink.TheLinker.Opts.SlimFrom = 0; // these modules are tiny
+  TheLink.TheLinker.Opts.SlimThreshold = 0; // these modules are tiny
   Plugin.setNeeds(DTLTO_JOB_INPUTS);
   Plugin.OnRun = [this](const FakePlugin::Job &J) {
     Plugin.state(J.Id, DTLTO_STATE_SENDING, "node1");
@@ -156,7 +156,7 @@ TEST_F(TimelineTest, AJobOnAWorker) {
   for (const JobRecord &J : record().jobs()) {
     Numbers.insert(J.Number);
     EXPECT_EQ(J.From, Source::Worker);
-    EXPECT_EQ(J.WhyHere, "");
+    EXPECT_EQ(J.LocalReason, "");
     EXPECT_EQ(J.ObjectBytes, Want.Objects[J.Name].size());
     EXPECT_GT(J.ShardBytes, 0u);
     // Slim imports are smaller. All modules but one import from the next.
@@ -170,7 +170,7 @@ TEST_F(TimelineTest, AJobOnAWorker) {
     EXPECT_EQ(A.TheOutcome, Outcome::Ok);
     EXPECT_EQ(A.Worker, "node1");
     EXPECT_EQ(A.Message, "");
-    EXPECT_FALSE(A.RanHere);
+    EXPECT_FALSE(A.RanLocally);
     EXPECT_NE(A.Id, 0u);
     for (double Time : {A.Offered, A.Accepted, A.Sending, A.Running,
                         A.Receiving, A.Done, J.Preparing, J.Delivering})
@@ -185,9 +185,9 @@ TEST_F(TimelineTest, AJobThatThePluginRunsInTheLinker) {
   linkAndRecord();
   expectSameObjects();
   for (const JobRecord &J : record().jobs()) {
-    EXPECT_EQ(J.From, Source::Here);
+    EXPECT_EQ(J.From, Source::Local);
     ASSERT_EQ(J.Attempts.size(), 1u);
-    EXPECT_TRUE(J.Attempts[0].RanHere);
+    EXPECT_TRUE(J.Attempts[0].RanLocally);
     EXPECT_NE(J.Attempts[0].Running, NoTime);
     EXPECT_NE(J.Attempts[0].Id, 0u);
   }
@@ -255,11 +255,11 @@ TEST_F(TimelineTest, AFallback) {
   linkAndRecord();
   expectSameObjects();
   const JobRecord &J = job("m0.o");
-  EXPECT_EQ(J.From, Source::Here);
-  EXPECT_EQ(J.WhyHere, "it refused the job: too odd");
+  EXPECT_EQ(J.From, Source::Local);
+  EXPECT_EQ(J.LocalReason, "it refused the job: too odd");
   ASSERT_EQ(J.Attempts.size(), 2u);
   EXPECT_EQ(J.Attempts[0].TheOutcome, Outcome::Refused);
-  EXPECT_EQ(J.Attempts[1].TheKind, Kind::Here);
+  EXPECT_EQ(J.Attempts[1].TheKind, Kind::Local);
   EXPECT_EQ(J.Attempts[1].TheOutcome, Outcome::Ok);
   EXPECT_EQ(J.Attempts[1].Id, 0u);
 }
@@ -272,7 +272,7 @@ TEST_F(TimelineTest, AnObjectThatIsNoGood) {
   linkAndRecord();
   expectSameObjects();
   const JobRecord &J = job("m0.o");
-  EXPECT_EQ(J.From, Source::Here);
+  EXPECT_EQ(J.From, Source::Local);
   ASSERT_EQ(J.Attempts.size(), 2u);
   EXPECT_EQ(J.Attempts[0].TheOutcome, Outcome::Infrastructure);
   EXPECT_NE(J.Attempts[0].Message.find("invalid object"), std::string::npos);
@@ -327,11 +327,11 @@ TEST_F(TimelineTest, APluginThatGivesUp) {
   };
   linkAndRecord();
   expectSameObjects();
-  EXPECT_EQ(record().whyPluginFailed(), "the farm is on fire");
+  EXPECT_EQ(record().pluginFailure(), "the farm is on fire");
   unsigned NumFailed = 0;
   for (const JobRecord &J : record().jobs()) {
-    EXPECT_EQ(J.From, Source::Here);
-    EXPECT_NE(J.WhyHere, "");
+    EXPECT_EQ(J.From, Source::Local);
+    EXPECT_NE(J.LocalReason, "");
     for (const AttemptRecord &A : J.Attempts)
       NumFailed += A.TheOutcome == Outcome::PluginFailed;
   }
@@ -379,7 +379,7 @@ protected:
     S.E = &E;
     S.Job = E.Job;
     S.Actions = Actions;
-    T.saw(S, Run, 7);
+    T.onStep(S, Run, 7);
   }
   void step(std::vector<Action> Actions) { step({}, std::move(Actions)); }
   void offer(plan::JobId J, plan::AttemptId A, Kind K = Kind::First) {
@@ -401,7 +401,7 @@ protected:
 
   const Clock::time_point Start = Clock::now();
   BuiltJob Built;
-  MadeUpLink Run{2};
+  FakeLink Run{2};
   Timeline T{Run, Start, Start - std::chrono::seconds(3)};
 };
 
@@ -413,7 +413,7 @@ TEST_F(StepsTest, LoadsAreKeptWhenTheyChange) {
     Load.free = Free;
     Step S;
     S.Load = &Load;
-    step(PlanEvent{PlanEvent::LoadKnown}, {}, S);
+    step(PlanEvent{PlanEvent::LoadReported}, {}, S);
   }
   ASSERT_EQ(T.loads().size(), 2u);
   EXPECT_EQ(T.loads()[1].Free, 1u);
@@ -440,14 +440,14 @@ TEST_F(StepsTest, OfTwoAttemptsOneIsCancelled) {
   EXPECT_EQ(T.jobs()[0].Attempts[1].TheKind, Kind::Duplicate);
   EXPECT_EQ(T.jobs()[0].From, Source::Worker);
   step({action(Action::Deliver, 0, 2), action(Action::EndJob, 0)});
-  ends(PlanEvent::CompiledHere, 0, 4);
+  ends(PlanEvent::CompiledLocally, 0, 4);
   EXPECT_EQ(T.jobs()[0].Attempts[2].TheOutcome, Outcome::Cancelled);
   EXPECT_EQ(T.jobs()[0].From, Source::Worker);
 
   offer(1, 3);
-  ends(PlanEvent::CompiledHere, 1, 5);
+  ends(PlanEvent::CompiledLocally, 1, 5);
   cancel(1, 3);
-  EXPECT_EQ(T.jobs()[1].From, Source::Here);
+  EXPECT_EQ(T.jobs()[1].From, Source::Local);
   EXPECT_EQ(T.jobs()[1].Attempts[0].TheOutcome, Outcome::Cancelled);
   EXPECT_EQ(T.jobs()[1].Attempts[1].TheOutcome, Outcome::Ok);
 }

@@ -17,7 +17,7 @@ using namespace dtlto;
 
 namespace {
 
-JobRecord job(StringRef Name, bool RanHere = false) {
+JobRecord job(StringRef Name, bool RanLocally = false) {
   JobRecord J;
   J.Name = Name.str();
   J.From = JobRecord::Source::Worker;
@@ -28,7 +28,7 @@ JobRecord job(StringRef Name, bool RanHere = false) {
   AttemptRecord A;
   A.Id = 1;
   A.Worker = "node1";
-  A.RanHere = RanHere;
+  A.RanLocally = RanLocally;
   A.TheOutcome = AttemptRecord::Outcome::Ok;
   A.Offered = A.Accepted = 1;
   A.Sending = 2;

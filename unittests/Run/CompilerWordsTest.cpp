@@ -22,10 +22,10 @@ static std::string all(const CompilerWords &Words) {
              : M.Level == MessageLevel::Text     ? "T("
                                                  : "?(") +
             M.Text + ")";
-  return Text + (Words.Unread.empty() ? "" : "U(" + Words.Unread + ")");
+  return Text + (Words.ReadError.empty() ? "" : "U(" + Words.ReadError + ")");
 }
-static std::string ofClang(StringRef Said) {
-  return all(readClangWords(Said, "a.o"));
+static std::string ofClang(StringRef Output) {
+  return all(readClangOutput(Output, "a.o"));
 }
 
 TEST(CompilerWordsTest, WarningsAndErrors) {
@@ -56,7 +56,7 @@ TEST(CompilerWordsTest, Assembly) {
   EXPECT_EQ(ofClang("<inline asm>:1:2: error: no\n zorro\n ^~~~~\n"
                     "error: cannot compile inline asm\nmore\n"),
             "E(a.o <inline asm>:1:2: no\n zorro\n ^~~~~\n)T(more)");
-  EXPECT_EQ(all(readClangWords("<inline asm>:1:2: warning: x\n y\n ^", "")),
+  EXPECT_EQ(all(readClangOutput("<inline asm>:1:2: warning: x\n y\n ^", "")),
             "W(<inline asm>:1:2: x\n y\n ^\n)");
 }
 
@@ -96,9 +96,9 @@ TEST(CompilerWordsTest, ErrorsWithAGoodStatus) {
 }
 
 TEST(CompilerWordsTest, Worker) {
-  EXPECT_EQ(all(readWorkerWords("warning: w\n line\nerror: e\nerror: f\n ^\n"
-                                "dtlto-codegen: error: a.o: it failed\n")),
+  EXPECT_EQ(all(readWorkerOutput("warning: w\n line\nerror: e\nerror: f\n ^\n"
+                                 "dtlto-codegen: error: a.o: it failed\n")),
             "E(e)E(f\n ^)W(w\n line)T(dtlto-codegen: error: a.o: it failed)");
-  EXPECT_EQ(all(readWorkerWords("LLVM ERROR: Cannot select\nmore")),
+  EXPECT_EQ(all(readWorkerOutput("LLVM ERROR: Cannot select\nmore")),
             "T(LLVM ERROR: Cannot select\nmore)");
 }

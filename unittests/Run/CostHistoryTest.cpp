@@ -43,13 +43,13 @@ protected:
     H->record(Key, Bytes, Seconds, Memory);
     EXPECT_EQ(H->save(), "");
   }
-  void expectLearnt(StringRef Key, uint64_t Bytes, double Seconds) {
+  void expectMeasured(StringRef Key, uint64_t Bytes, double Seconds) {
     CostEstimate E = load()->estimate(Key, Bytes);
-    EXPECT_TRUE(E.Learnt) << Key.str();
+    EXPECT_TRUE(E.IsMeasured) << Key.str();
     EXPECT_NEAR(E.Seconds, Seconds, 1e-6) << Key.str();
   }
   bool knows(StringRef Key, uint64_t Bytes = 1000) {
-    return load()->estimate(Key, Bytes).Learnt;
+    return load()->estimate(Key, Bytes).IsMeasured;
   }
   bool noteHas(StringRef Text) const {
     return StringRef(Note).contains(Text) && StringRef(Note).contains(Path);
@@ -123,22 +123,22 @@ TEST_F(CostHistoryTest, NothingIsKnownAtFirst) {
   EXPECT_TRUE(noteHas("0 modules"));
   EXPECT_EQ(H->size(), 0u);
   CostEstimate Small = H->estimate("a", 1000), Large = H->estimate("b", 5000);
-  EXPECT_FALSE(Small.Learnt);
+  EXPECT_FALSE(Small.IsMeasured);
   EXPECT_GT(Small.Seconds, 0);
   EXPECT_NEAR(Large.Seconds, 5 * Small.Seconds, 1e-9);
 }
 
 TEST_F(CostHistoryTest, Learns) {
   link("a", 1000, 2.5);
-  expectLearnt("a", 1000, 2.5);
+  expectMeasured("a", 1000, 2.5);
   EXPECT_TRUE(noteHas("1 modules"));
   EXPECT_FALSE(knows("b"));
 }
 
 TEST_F(CostHistoryTest, GrowsWithTheModule) {
   link("a", 1000, 3);
-  expectLearnt("a", 2000, 6);
-  expectLearnt("a", 500, 1.5);
+  expectMeasured("a", 2000, 6);
+  expectMeasured("a", 500, 1.5);
   // With such a size, it is another module.
   EXPECT_FALSE(knows("a", 9000));
   EXPECT_FALSE(knows("a", 100));
@@ -179,7 +179,7 @@ TEST_F(CostHistoryTest, UnknownModulesCompareWithKnownOnes) {
   H->record("stub", 4000, 0);
   EXPECT_EQ(H->save(), "");
   CostEstimate E = load()->estimate("new", 500);
-  EXPECT_FALSE(E.Learnt);
+  EXPECT_FALSE(E.IsMeasured);
   EXPECT_NEAR(E.Seconds, 2, 1e-6);
 }
 
@@ -195,15 +195,15 @@ TEST_F(CostHistoryTest, SmallModulesDontTellTheRateOfLargeOnes) {
 TEST_F(CostHistoryTest, OneSlowLinkCountsForHalf) {
   link("a", 1000, 2);
   link("a", 1000, 6);
-  expectLearnt("a", 1000, 4);
+  expectMeasured("a", 1000, 4);
   link("a", 1000, 4);
-  expectLearnt("a", 1000, 4);
+  expectMeasured("a", 1000, 4);
   // The old time is scaled to the new size.
   link("a", 2000, 4);
-  expectLearnt("a", 2000, 6);
+  expectMeasured("a", 2000, 6);
   // The time of a different module isn't averaged.
   link("a", 50000, 3);
-  expectLearnt("a", 50000, 3);
+  expectMeasured("a", 50000, 3);
 }
 
 TEST_F(CostHistoryTest, DoesNotChangeWhileALinkRuns) {
@@ -212,14 +212,14 @@ TEST_F(CostHistoryTest, DoesNotChangeWhileALinkRuns) {
   H->record("a", 1000, 6);
   H->record("b", 1000, 6);
   EXPECT_NEAR(H->estimate("a", 1000).Seconds, 2, 1e-6);
-  EXPECT_FALSE(H->estimate("b", 1000).Learnt);
+  EXPECT_FALSE(H->estimate("b", 1000).IsMeasured);
   EXPECT_EQ(H->save(), "");
   EXPECT_NEAR(H->estimate("a", 1000).Seconds, 4, 1e-6);
-  EXPECT_TRUE(H->estimate("b", 1000).Learnt);
+  EXPECT_TRUE(H->estimate("b", 1000).IsMeasured);
   EXPECT_EQ(H->size(), 2u);
   // Saving again doesn't count the times twice.
   EXPECT_EQ(H->save(), "");
-  expectLearnt("a", 1000, 4);
+  expectMeasured("a", 1000, 4);
 }
 
 TEST_F(CostHistoryTest, TheLargerOfTwoCounts) {
@@ -230,8 +230,8 @@ TEST_F(CostHistoryTest, TheLargerOfTwoCounts) {
     H->record("twice", 100, 1);
     H->record("twice", 100, 7);
     EXPECT_EQ(H->save(), "");
-    expectLearnt("a", 9000, 5);
-    expectLearnt("twice", 100, 7);
+    expectMeasured("a", 9000, 5);
+    expectMeasured("twice", 100, 7);
     EXPECT_FALSE(sys::fs::remove(Path));
   }
 }
@@ -267,7 +267,7 @@ TEST_F(CostHistoryTest, WithoutAPathNothingIsKept) {
   EXPECT_EQ(Note, "no cost history");
   H->record("a", 1000, 5);
   EXPECT_EQ(H->save(), "");
-  EXPECT_FALSE(H->estimate("a", 1000).Learnt);
+  EXPECT_FALSE(H->estimate("a", 1000).IsMeasured);
 }
 
 //===----------------------------------------------------------------------===//
@@ -303,19 +303,19 @@ TEST_F(CostHistoryTest, BeginsAnewAfterDamage) {
   Folder.write("costs", Folder.read("costs") + "more");
   link("b", 1000, 3);
   EXPECT_FALSE(knows("a"));
-  expectLearnt("b", 1000, 3);
+  expectMeasured("b", 1000, 3);
 }
 
 TEST_F(CostHistoryTest, AFileThatVanishesWhileALinkRuns) {
   link("a", 1000, 2);
   link("b", 1000, 2);
   std::unique_ptr<CostHistory> H = load();
-  EXPECT_TRUE(H->estimate("a", 1000).Learnt);
+  EXPECT_TRUE(H->estimate("a", 1000).IsMeasured);
   H->record("b", 1000, 4);
   EXPECT_FALSE(sys::fs::remove(Path));
   EXPECT_EQ(H->save(), "");
-  expectLearnt("a", 1000, 2);
-  expectLearnt("b", 1000, 3);
+  expectMeasured("a", 1000, 2);
+  expectMeasured("b", 1000, 3);
 }
 
 TEST_F(CostHistoryTest, WhatAnotherLinkWroteMeanwhileIsKept) {
@@ -327,9 +327,9 @@ TEST_F(CostHistoryTest, WhatAnotherLinkWroteMeanwhileIsKept) {
   Two->record("two", 1000, 2);
   EXPECT_EQ(One->save(), "");
   EXPECT_EQ(Two->save(), "");
-  expectLearnt("one", 1000, 1);
-  expectLearnt("two", 1000, 2);
-  expectLearnt("both", 1000, 5); // ((2 + 4) / 2 + 7) / 2
+  expectMeasured("one", 1000, 1);
+  expectMeasured("two", 1000, 2);
+  expectMeasured("both", 1000, 5); // ((2 + 4) / 2 + 7) / 2
 }
 
 TEST_F(CostHistoryTest, NotesWhatItCantWrite) {
@@ -342,7 +342,7 @@ TEST_F(CostHistoryTest, NotesWhatItCantWrite) {
   // Saving can be retried.
   EXPECT_FALSE(sys::fs::remove(Path));
   EXPECT_EQ(H->save(), "");
-  expectLearnt("a", 1000, 1);
+  expectMeasured("a", 1000, 1);
 }
 
 TEST_F(CostHistoryTest, ALockThatIsHeld) {
@@ -369,14 +369,14 @@ TEST_F(CostHistoryTest, KeepsThoseThatWereUsedLast) {
 
   std::unique_ptr<CostHistory> H = load();
   EXPECT_EQ(H->size(), MaxCostEntries);
-  EXPECT_TRUE(H->estimate(key(MaxCostEntries - 1), 1000).Learnt);
+  EXPECT_TRUE(H->estimate(key(MaxCostEntries - 1), 1000).IsMeasured);
   for (StringRef New : {"x", "y", "z"})
     H->record(New, 1000, 1);
   EXPECT_EQ(H->save(), "");
 
   H = load();
   EXPECT_EQ(H->size(), MaxCostEntries);
-  auto knows = [&](StringRef Key) { return H->estimate(Key, 1000).Learnt; };
+  auto knows = [&](StringRef Key) { return H->estimate(Key, 1000).IsMeasured; };
   EXPECT_TRUE(knows("x") && knows("y") && knows("z"));
   EXPECT_TRUE(knows(key(MaxCostEntries - 1))); // requested, so kept
   EXPECT_FALSE(knows(key(MaxCostEntries - 2)));
@@ -413,7 +413,7 @@ TEST_F(CostHistoryTest, RecordsFromManyThreads) {
     T.join();
   EXPECT_EQ(H->save(), "");
   EXPECT_EQ(load()->size(), 400u);
-  expectLearnt("3/99", 1000, 3);
+  expectMeasured("3/99", 1000, 3);
 }
 
 TEST_F(CostHistoryTest, LinksAtOnce) {
@@ -432,6 +432,6 @@ TEST_F(CostHistoryTest, LinksAtOnce) {
     return Ok;
   });
   EXPECT_EQ(load()->size(), 41u);
-  expectLearnt("3/9", 1000, 3);
-  expectLearnt("common", 1000, 1);
+  expectMeasured("3/9", 1000, 3);
+  expectMeasured("common", 1000, 1);
 }

@@ -26,7 +26,7 @@ protected:
     S.Now = Now;
     S.E = &E;
     S.Job = static_cast<plan::JobId>(E.Attempt);
-    Observer.saw(S);
+    Observer.onStep(S);
   }
   void state(plan::Time Now, plan::AttemptId A, plan::PluginState State) {
     PlanEvent E{PlanEvent::StateChanged};
@@ -35,10 +35,10 @@ protected:
     step(Now, E);
   }
   void ends(plan::Time Now, plan::AttemptId A, PlanEvent::Kind How,
-            bool RanHere = false, double Seconds = 0) {
+            bool RanLocally = false, double Seconds = 0) {
     PlanEvent E{How};
     E.Attempt = A;
-    E.RanHere = RanHere;
+    E.RanLocally = RanLocally;
     E.Seconds = Seconds;
     step(Now, E);
   }
@@ -51,14 +51,14 @@ protected:
     for (plan::JobId J = 0; J != Run.numJobs(); ++J) {
       const JobFacts &F = Run.facts(J);
       CostEstimate E = Next->estimate(F.CostKey, F.Size);
-      Times.push_back(E.Learnt ? std::optional<double>(E.Seconds)
-                               : std::nullopt);
+      Times.push_back(E.IsMeasured ? std::optional<double>(E.Seconds)
+                                   : std::nullopt);
     }
     return Times;
   }
 
   TempFolder Folder;
-  MadeUpLink Run{4};
+  FakeLink Run{4};
   std::unique_ptr<CostHistory> Costs = CostHistory::load(Folder.path("costs"));
   CostObserver Observer{Run, *Costs};
 };
@@ -92,9 +92,9 @@ TEST_F(CostObserverTest, AtThePlugins) {
 
 TEST_F(CostObserverTest, Here) {
   // The time of the thread counts, not when it is reported.
-  ends(50s, 0, PlanEvent::CompiledHere, false, 3);
-  ends(60s, 1, PlanEvent::Succeeded, /*RanHere=*/true, 1.5);
-  ends(60s, 2, PlanEvent::CompileHereFailed, false, 1);
+  ends(50s, 0, PlanEvent::CompiledLocally, false, 3);
+  ends(60s, 1, PlanEvent::Succeeded, /*RanLocally=*/true, 1.5);
+  ends(60s, 2, PlanEvent::LocalCompileFailed, false, 1);
   auto Times = learnt();
   ASSERT_TRUE(Times[0] && Times[1]);
   EXPECT_NEAR(*Times[0], 3, 0.01);

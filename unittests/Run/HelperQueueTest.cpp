@@ -34,7 +34,7 @@ protected:
 };
 
 TEST_F(HelperQueueTest, TheLongestFirst) {
-  Queue.set(/*HasIdle=*/false, /*LongFrom=*/5);
+  Queue.set(/*NewHasIdle=*/false, /*NewLongThreshold=*/5);
   add(2, 2000);
   add(0, 9000);
   add(1, 3000);
@@ -42,7 +42,7 @@ TEST_F(HelperQueueTest, TheLongestFirst) {
 }
 
 TEST_F(HelperQueueTest, WhatImportsLeastForIdleMachines) {
-  Queue.set(/*HasIdle=*/true, /*LongFrom=*/5);
+  Queue.set(/*NewHasIdle=*/true, /*NewLongThreshold=*/5);
   add(0, 9000);
   add(1, 3000);
   add(2, 2000);
@@ -50,7 +50,7 @@ TEST_F(HelperQueueTest, WhatImportsLeastForIdleMachines) {
 }
 
 TEST_F(HelperQueueTest, LongOnesAreNotHeldUp) {
-  Queue.set(/*HasIdle=*/true, /*LongFrom=*/5);
+  Queue.set(/*NewHasIdle=*/true, /*NewLongThreshold=*/5);
   add(0, 9000, 6);
   add(1, 8000, 5);
   add(2, 7000, 4);
@@ -59,7 +59,7 @@ TEST_F(HelperQueueTest, LongOnesAreNotHeldUp) {
 }
 
 TEST_F(HelperQueueTest, LittleIsLittleEnough) {
-  Queue.set(/*HasIdle=*/true, /*LongFrom=*/5);
+  Queue.set(/*NewHasIdle=*/true, /*NewLongThreshold=*/5);
   add(0, 9000);
   add(1, 1000);
   add(2, 10);
@@ -67,7 +67,7 @@ TEST_F(HelperQueueTest, LittleIsLittleEnough) {
 }
 
 TEST_F(HelperQueueTest, NotAllAreLookedAt) {
-  Queue.set(/*HasIdle=*/true, /*LongFrom=*/5);
+  Queue.set(/*NewHasIdle=*/true, /*NewLongThreshold=*/5);
   for (plan::JobId J = 0; J != 512; ++J)
     add(J, 9000);
   add(512, 10);

@@ -29,29 +29,29 @@ protected:
     TheLinker.Plugin = &Plugin;
     TheLinker.Msg = &Msg;
     TheLinker.Opts.TimeoutSeconds = 7;
-    L.emplace(TheLinker, Conf, Index, Defined, nullptr, FileCache());
-    L->Run.Started = Clock::now();
+    TheTestLink.emplace(TheLinker, Conf, Index, Defined, nullptr, FileCache());
+    TheTestLink->Run.StartTime = Clock::now();
     use(30);
   }
 
   /// Starts a link with \p N jobs.
   void use(unsigned N) {
     Run.emplace(N);
-    TheNotices = std::make_unique<Notices>(*Run, L->Run);
+    TheNotices = std::make_unique<Notices>(*Run, TheTestLink->Run);
   }
 
-  /// Passes an event and the actions that follow from it. \p Why, \p Said and
+  /// Passes an event and the actions that follow from it. \p Why, \p Output and
   /// \p Errors are the driver's information.
   void step(PlanEvent E, std::vector<Action> Actions, StringRef Why = "",
-            StringRef Said = "", ArrayRef<std::string> Errors = {}) {
+            StringRef Output = "", ArrayRef<std::string> Errors = {}) {
     Step S;
     S.E = &E;
     S.Job = E.Job;
     S.Actions = Actions;
     S.Why = Why;
-    S.Said = Said;
+    S.Output = Output;
     S.Errors = Errors;
-    TheNotices->saw(S);
+    TheNotices->onStep(S);
   }
   PlanEvent event(PlanEvent::Kind What, plan::JobId J = 0,
                   Cause Why = Cause::None) {
@@ -63,26 +63,26 @@ protected:
 
   /// The plugin's attempt at job \p J fails; the linker's has number 100 + J.
   void fallBack(plan::JobId J, Cause Failure, StringRef Why,
-                StringRef Said = "") {
+                StringRef Output = "") {
     step(event(PlanEvent::Failed, J, Failure),
-         {action(Action::StaysHere, J, 100 + J, Failure)}, Why, Said);
+         {action(Action::StayLocal, J, 100 + J, Failure)}, Why, Output);
   }
-  void staysHere(plan::JobId J, Cause Why, StringRef What = "") {
-    step(event(PlanEvent::Tick), {action(Action::StaysHere, J, 100 + J, Why)},
+  void stayLocal(plan::JobId J, Cause Why, StringRef What = "") {
+    step(event(PlanEvent::Tick), {action(Action::StayLocal, J, 100 + J, Why)},
          What);
   }
   /// The local compile of job \p J succeeds.
-  void compiledHere(plan::JobId J) {
+  void compileLocally(plan::JobId J) {
     step(
-        event(PlanEvent::CompiledHere, J),
+        event(PlanEvent::CompiledLocally, J),
         {action(Action::Won, J, 100 + J), action(Action::Deliver, J, 100 + J)});
   }
   /// The plugin's attempt at job \p J succeeds. It has the number of the job.
-  void succeeds(plan::JobId J, StringRef Said = "",
-                AttemptKind Kind = AttemptKind::First) {
+  void succeed(plan::JobId J, StringRef Output = "",
+               AttemptKind Kind = AttemptKind::First) {
     Action Won = action(Action::Won, J, J);
     Won.AKind = Kind;
-    step(event(PlanEvent::Succeeded, J), {Won}, "", Said);
+    step(event(PlanEvent::Succeeded, J), {Won}, "", Output);
   }
   /// The plugin's failure of job \p J fails the link.
   void failLink(plan::JobId J, Cause Failure, StringRef Why) {
@@ -105,8 +105,12 @@ protected:
   void summarize() { TheNotices->summarize({}, {}); }
   std::string error() { return toString(TheNotices->takeError()); }
   Texts notes() { return Msg.all(MessageLevel::Note); }
-  bool said(StringRef Text) { return Msg.has(MessageLevel::Debug, {Text}); }
-  bool warned(StringRef Text) { return Msg.has(MessageLevel::Warning, {Text}); }
+  bool hasDebugMessage(StringRef Text) {
+    return Msg.has(MessageLevel::Debug, {Text});
+  }
+  bool hasWarning(StringRef Text) {
+    return Msg.has(MessageLevel::Warning, {Text});
+  }
 
   RecordingMessages Msg;
   dtlto_plugin Plugin = {};
@@ -114,8 +118,8 @@ protected:
   lto::Config Conf;
   ModuleSummaryIndex Index{/*HaveGVs=*/false};
   DefinedSummaries Defined;
-  std::optional<Link> L;
-  std::optional<MadeUpLink> Run;
+  std::optional<Link> TheTestLink;
+  std::optional<FakeLink> Run;
   std::unique_ptr<Notices> TheNotices;
 };
 
@@ -124,12 +128,12 @@ protected:
 //===----------------------------------------------------------------------===//
 
 TEST_F(NoticesTest, NothingToTell) {
-  succeeds(0);
+  succeed(0);
   summarize();
   EXPECT_EQ(Msg.warnings(), Texts());
   EXPECT_EQ(notes(), Texts());
   EXPECT_FALSE(TheNotices->hasErrors());
-  EXPECT_TRUE(said("30 jobs, "));
+  EXPECT_TRUE(hasDebugMessage("30 jobs, "));
 }
 
 /// The worker of a refused object is blamed if another compile leads to another
@@ -142,7 +146,7 @@ TEST_F(NoticesTest, ARefusedObject) {
     EXPECT_EQ(Msg.warnings(), Texts());
     if (IsConfirmed)
       step(event(PlanEvent::Confirmed, 1), {});
-    compiledHere(1);
+    compileLocally(1);
     summarize();
     EXPECT_EQ(Msg.warnings(),
               IsConfirmed
@@ -161,7 +165,7 @@ TEST_F(NoticesTest, AFallback) {
     Msg.clear();
     use(5);
     fallBack(1, Failure, "no luck on host:1");
-    compiledHere(1);
+    compileLocally(1);
     summarize();
     EXPECT_EQ(Msg.warnings(),
               Texts({"plugin 'fake': module 'm1.o': no luck on host:1; "
@@ -192,7 +196,7 @@ TEST_F(NoticesTest, OnlyTheFailureThatFailsTheLinkIsTold) {
 }
 
 TEST_F(NoticesTest, TheSettingThatForbidsFallbackIsNamed) {
-  L->Host.Config.NoFallback = "FARM_FALLBACK is 0";
+  TheTestLink->Host.Config.NoFallback = "FARM_FALLBACK is 0";
   failLink(1, Cause::Infrastructure, "no host");
   EXPECT_EQ(error(), "dtlto: plugin 'fake': module 'm1.o': no host; not "
                      "compiled locally, since FARM_FALLBACK is 0");
@@ -201,9 +205,9 @@ TEST_F(NoticesTest, TheSettingThatForbidsFallbackIsNamed) {
 TEST_F(NoticesTest, OneLineTellsOfSecondTries) {
   use(3);
   again(1, AttemptKind::Retry, "no luck on node3");
-  EXPECT_TRUE(said("'m1.o': no luck on node3; trying again"));
-  succeeds(1);
-  succeeds(0);
+  EXPECT_TRUE(hasDebugMessage("'m1.o': no luck on node3; trying again"));
+  succeed(1);
+  succeed(0);
   summarize();
   EXPECT_EQ(Msg.warnings(), Texts());
   EXPECT_EQ(
@@ -215,16 +219,17 @@ TEST_F(NoticesTest, OneLineTellsOfSecondTries) {
 TEST_F(NoticesTest, NoneOfSecondTriesThatFail) {
   again(1, AttemptKind::Retry, "no luck");
   fallBack(1, Cause::Infrastructure, "no luck again");
-  compiledHere(1);
+  compileLocally(1);
   summarize();
   EXPECT_EQ(notes(), Texts());
-  EXPECT_TRUE(warned("'m1.o': no luck again; before that: no luck; compiling"));
+  EXPECT_TRUE(
+      hasWarning("'m1.o': no luck again; before that: no luck; compiling"));
 }
 
 TEST_F(NoticesTest, SecondTriesThatFailAlikeAreToldOnce) {
   again(1, AttemptKind::Retry, "no answer within 4 s");
   fallBack(1, Cause::Infrastructure, "no answer within 5 s");
-  compiledHere(1);
+  compileLocally(1);
   EXPECT_EQ(Msg.warnings(),
             Texts({"plugin 'fake': module 'm1.o': no answer within 5 s; "
                    "compiling it locally"}));
@@ -245,8 +250,8 @@ TEST_F(NoticesTest, SecondTriesThatDoNotEnd) {
     use(5);
     again(1, AttemptKind::Retry, "killed by signal 9");
     EXPECT_EQ(Msg.warnings(), Texts());
-    staysHere(1, Why);
-    compiledHere(1);
+    stayLocal(1, Why);
+    compileLocally(1);
     EXPECT_EQ(Msg.warnings(),
               Texts({"plugin 'fake': module 'm1.o': killed by signal 9; "
                      "compiled locally before a second try ended"}));
@@ -255,8 +260,8 @@ TEST_F(NoticesTest, SecondTriesThatDoNotEnd) {
 
 TEST_F(NoticesTest, SecondTriesOfAPluginThatIsLost) {
   again(1, AttemptKind::Retry, "the connection broke");
-  staysHere(1, Cause::PluginGone);
-  compiledHere(1);
+  stayLocal(1, Cause::PluginDropped);
+  compileLocally(1);
   EXPECT_EQ(Msg.warnings(), Texts()); // the loss itself has a warning
 }
 
@@ -266,7 +271,7 @@ TEST_F(NoticesTest, CompilerErrorsAreJudgedHere) {
            "clang: no\n  such thing\n\n");
   // The cause isn't known yet.
   EXPECT_EQ(Msg.warnings(), Texts());
-  compiledHere(1);
+  compileLocally(1);
   summarize();
   EXPECT_EQ(
       Msg.warnings(),
@@ -278,9 +283,10 @@ TEST_F(NoticesTest, CompilerErrorsAreJudgedHere) {
 
 TEST_F(NoticesTest, CompilerErrorsWithoutAWord) {
   fallBack(1, Cause::Compiler, "the compiler failed", "\n");
-  compiledHere(1);
-  EXPECT_TRUE(warned("the compiler failed, but compiling it locally worked; "
-                     "compiler output: nothing"));
+  compileLocally(1);
+  EXPECT_TRUE(
+      hasWarning("the compiler failed, but compiling it locally worked; "
+                 "compiler output: nothing"));
 }
 
 /// Without fallback, another worker compiles the module again.
@@ -293,11 +299,11 @@ TEST_F(NoticesTest, CompilerErrorsAreJudgedElsewhere) {
          "the compiler failed on host:1", "no such thing\n");
   };
   Fail();
-  EXPECT_TRUE(
-      said("'m1.o': the compiler failed on host:1; compiler output: no such "
-           "thing; trying again"));
+  EXPECT_TRUE(hasDebugMessage(
+      "'m1.o': the compiler failed on host:1; compiler output: no such "
+      "thing; trying again"));
   EXPECT_EQ(Msg.warnings(), Texts());
-  succeeds(1);
+  succeed(1);
   summarize();
   EXPECT_EQ(
       Msg.warnings(),
@@ -325,11 +331,11 @@ TEST_F(NoticesTest, CompilerErrorsWithoutFallback) {
 
 TEST_F(NoticesTest, CompilerErrorsHere) {
   // With and without the plugin, only the compiler's errors are shown.
-  step(event(PlanEvent::Failed, 1, Cause::CompilerHere),
-       {action(Action::EndJob, 1, 1, Cause::CompilerHere)},
+  step(event(PlanEvent::Failed, 1, Cause::LocalCompiler),
+       {action(Action::EndJob, 1, 1, Cause::LocalCompiler)},
        "the compiler failed", "all words", Texts({"undefined opcode"}));
-  step(event(PlanEvent::CompileHereFailed, 2),
-       {action(Action::EndJob, 2, 102, Cause::CompilerHere)}, "", "all words",
+  step(event(PlanEvent::LocalCompileFailed, 2),
+       {action(Action::EndJob, 2, 102, Cause::LocalCompiler)}, "", "all words",
        Texts({"unknown directive", "and another"}));
   std::string Text = error();
   for (StringRef Part :
@@ -350,12 +356,12 @@ TEST_F(NoticesTest, ErrorsOfLLVMAreInItsOwnWords) {
 
 TEST_F(NoticesTest, TimeLimits) {
   // Only time passes.
-  staysHere(1, Cause::Timeout);
-  compiledHere(1);
+  stayLocal(1, Cause::Timeout);
+  compileLocally(1);
   summarize();
-  EXPECT_TRUE(warned("plugin 'fake': module 'm1.o': no result within 7 s "
-                     "(--thinlto-dist-timeout); compiling it locally"));
-  EXPECT_TRUE(warned("1 of 30 modules were compiled locally instead"));
+  EXPECT_TRUE(hasWarning("plugin 'fake': module 'm1.o': no result within 7 s "
+                         "(--thinlto-dist-timeout); compiling it locally"));
+  EXPECT_TRUE(hasWarning("1 of 30 modules were compiled locally instead"));
 
   step(event(PlanEvent::Tick),
        {action(Action::FailLink, 2, 2, Cause::Timeout)});
@@ -373,11 +379,11 @@ TEST_F(NoticesTest, MessagesOfTheCompilerAreShownOfTheResultThatIsUsed) {
   S.E = &E;
   S.Job = 1;
   S.Messages = Messages;
-  TheNotices->saw(S); // the result isn't used
+  TheNotices->onStep(S); // the result isn't used
   EXPECT_EQ(Msg.all(MessageLevel::Diagnostic), Texts());
   std::vector<Action> Won = {action(Action::Won, 1, 1)};
   S.Actions = Won;
-  TheNotices->saw(S);
+  TheNotices->onStep(S);
   EXPECT_EQ(Msg.all(MessageLevel::Diagnostic),
             Texts({"mind the gap", "mind the gap"}));
   EXPECT_EQ(Msg.all(MessageLevel::Remark), Texts({"not vectorized"}));
@@ -385,8 +391,9 @@ TEST_F(NoticesTest, MessagesOfTheCompilerAreShownOfTheResultThatIsUsed) {
 }
 
 TEST_F(NoticesTest, WordsOfJobsThatAreNotKnown) {
-  TheNotices->sawWords("warning: large [-Wframe-larger-than=]\nno machine\n"
-                       "error: no good\n1 warning and 1 error generated.\n");
+  TheNotices->showCompilerOutput(
+      "warning: large [-Wframe-larger-than=]\nno machine\n"
+      "error: no good\n1 warning and 1 error generated.\n");
   EXPECT_EQ(Msg.all(MessageLevel::Diagnostic), Texts({"large"}));
   EXPECT_EQ(notes(), Texts({"fake: no machine"}));
 }
@@ -395,8 +402,8 @@ TEST_F(NoticesTest, WhatElsewhereCannotBeTold) {
   for (auto [J, What] : {std::pair(0u, "verification"),
                          {1u, "a plugin"},
                          {2u, "verification"}}) {
-    staysHere(J, Cause::NotExpressible, What);
-    compiledHere(J);
+    stayLocal(J, Cause::NotExpressible, What);
+    compileLocally(J);
   }
   summarize();
   EXPECT_EQ(
@@ -412,11 +419,11 @@ TEST_F(NoticesTest, WhatElsewhereCannotBeToldInTwoRounds) {
   RunContext::RoundNotes First;
   auto Round = [&](unsigned Number, ArrayRef<StringRef> Reasons) {
     use(30);
-    L->Run.Round = Number;
-    L->Run.First = &First;
+    TheTestLink->Run.Round = Number;
+    TheTestLink->Run.First = &First;
     for (plan::JobId J = 0; J != Reasons.size(); ++J) {
-      staysHere(J, Cause::NotExpressible, Reasons[J]);
-      compiledHere(J);
+      stayLocal(J, Cause::NotExpressible, Reasons[J]);
+      compileLocally(J);
     }
     Msg.clear();
     summarize();
@@ -424,10 +431,10 @@ TEST_F(NoticesTest, WhatElsewhereCannotBeToldInTwoRounds) {
   };
   EXPECT_EQ(Round(1, {"a plugin"}), 1u);
   EXPECT_EQ(Round(2, {"a plugin"}), 0u);
-  First.Stays.clear();
+  First.LocalReasons.clear();
   EXPECT_EQ(Round(1, {}), 0u);
   EXPECT_EQ(Round(2, {"assembly"}), 1u);
-  First.Stays.clear();
+  First.LocalReasons.clear();
   EXPECT_EQ(Round(1, {"a plugin"}), 1u);
   EXPECT_EQ(Round(2, {"a plugin", "assembly"}), 1u);
 }
@@ -438,20 +445,20 @@ TEST_F(NoticesTest, WhatElsewhereCannotBeToldInTwoRounds) {
 
 TEST_F(NoticesTest, TheSameOverAndOverTellsNobodyMore) {
   for (plan::JobId J = 0; J != 30; ++J)
-    fallBack(J, Cause::Infrastructure, "no luck"), compiledHere(J);
+    fallBack(J, Cause::Infrastructure, "no luck"), compileLocally(J);
   summarize();
-  EXPECT_TRUE(warned("plugin 'fake': 27 more modules failed in the same "
-                     "way (use --verbose to list them)"));
-  EXPECT_TRUE(warned("30 of 30 modules were compiled locally instead"));
+  EXPECT_TRUE(hasWarning("plugin 'fake': 27 more modules failed in the same "
+                         "way (use --verbose to list them)"));
+  EXPECT_TRUE(hasWarning("30 of 30 modules were compiled locally instead"));
   EXPECT_EQ(Msg.warnings().size(), 5u);
 }
 
 TEST_F(NoticesTest, AllIsToldToWhoWantsToKnow) {
   Msg.Verbose = true;
   for (plan::JobId J = 0; J != 30; ++J)
-    fallBack(J, Cause::Infrastructure, "no luck"), compiledHere(J);
+    fallBack(J, Cause::Infrastructure, "no luck"), compileLocally(J);
   summarize();
-  EXPECT_FALSE(warned("more modules failed in the same way"));
+  EXPECT_FALSE(hasWarning("more modules failed in the same way"));
   EXPECT_EQ(Msg.warnings().size(), 31u);
 }
 
@@ -459,7 +466,7 @@ TEST_F(NoticesTest, ReasonsThatDifferInNumbersAreOne) {
   for (plan::JobId J = 0; J != 30; ++J)
     fallBack(J, Cause::Caller, "no answer from port " + std::to_string(J * J));
   summarize();
-  EXPECT_TRUE(warned("27 more modules failed in the same way"));
+  EXPECT_TRUE(hasWarning("27 more modules failed in the same way"));
   EXPECT_EQ(Msg.warnings().size(), 4u);
 }
 
@@ -467,7 +474,7 @@ TEST_F(NoticesTest, OtherReasonsAreToldUpToALimit) {
   for (plan::JobId J = 0; J != 30; ++J)
     fallBack(J, Cause::Caller, std::string(1 + J, 'a'));
   summarize();
-  EXPECT_TRUE(warned("20 more modules failed in the same way"));
+  EXPECT_TRUE(hasWarning("20 more modules failed in the same way"));
   EXPECT_EQ(Msg.warnings().size(), 11u);
 }
 
@@ -476,7 +483,7 @@ TEST_F(NoticesTest, WhatCompilersSaidIsWhatTheyHaveInCommon) {
   for (plan::JobId J = 0; J != 5; ++J) {
     fallBack(J, Cause::Compiler, "the compiler failed",
              std::string(1 + J, 'a'));
-    compiledHere(J);
+    compileLocally(J);
   }
   EXPECT_EQ(Msg.warnings().size(), 5u);
 }
@@ -487,14 +494,14 @@ TEST_F(NoticesTest, WhatCompilersSaidIsWhatTheyHaveInCommon) {
 
 TEST_F(NoticesTest, TheRestIsCompiledHere) {
   for (plan::JobId J = 0; J != 28; ++J)
-    succeeds(J);
+    succeed(J);
   for (plan::JobId J : {28, 29})
-    staysHere(J, Cause::PluginGone);
+    stayLocal(J, Cause::PluginDropped);
   step(event(PlanEvent::PluginFailed),
        {action(Action::DropPlugin, 0, 0, Cause::PluginFailed)},
        "no host is left");
   for (plan::JobId J : {28, 29})
-    compiledHere(J);
+    compileLocally(J);
   summarize();
   // One warning for all jobs, including those that the plugin holds.
   EXPECT_EQ(Msg.warnings(),
@@ -516,7 +523,7 @@ TEST_F(NoticesTest, OrTheLinkFails) {
 }
 
 TEST_F(NoticesTest, OrTheLinkFailsSinceTheSettingsSaySo) {
-  L->Host.Config.NoFallback = "FARM_FALLBACK is 0";
+  TheTestLink->Host.Config.NoFallback = "FARM_FALLBACK is 0";
   Run->HasFailed = true;
   step(event(PlanEvent::OpenFailed),
        {action(Action::DropPlugin, 0, 0, Cause::OpenFailed)}, "no farm today");
@@ -530,7 +537,7 @@ TEST_F(NoticesTest, NothingRemainsOfJobsThatHaveObjectsOrFailed) {
        {action(Action::EndJob, 0, 0, Cause::Cached)});
   step(event(PlanEvent::PrepareFailed, 1),
        {action(Action::EndJob, 1, 1, Cause::PrepareFailed)}, "no file");
-  succeeds(2); // not delivered yet
+  succeed(2); // not delivered yet
   step(event(PlanEvent::PluginFailed),
        {action(Action::DropPlugin, 0, 0, Cause::PluginFailed)},
        "a second result");
@@ -568,56 +575,59 @@ TEST_F(NoticesTest, ALinkThatWouldWaitForEver) {
 
 TEST_F(NoticesTest, Duplicates) {
   again(1, AttemptKind::Duplicate, "", /*Avoid=*/2);
-  EXPECT_TRUE(said("plugin 'fake': module 'm1.o' takes long on two.example; "
-                   "starting a duplicate attempt"));
+  EXPECT_TRUE(
+      hasDebugMessage("plugin 'fake': module 'm1.o' takes long on two.example; "
+                      "starting a duplicate attempt"));
   again(2, AttemptKind::Duplicate, "");
-  EXPECT_TRUE(said("module 'm2.o' takes long; starting a duplicate attempt"));
-  succeeds(1, "", AttemptKind::Duplicate);
-  succeeds(2);
+  EXPECT_TRUE(hasDebugMessage(
+      "module 'm2.o' takes long; starting a duplicate attempt"));
+  succeed(1, "", AttemptKind::Duplicate);
+  succeed(2);
   summarize();
-  EXPECT_TRUE(said("plugin 'fake': duplicate attempts for slow jobs: 2 "
-                   "started, 1 finished first"));
+  EXPECT_TRUE(
+      hasDebugMessage("plugin 'fake': duplicate attempts for slow jobs: 2 "
+                      "started, 1 finished first"));
   EXPECT_EQ(Msg.warnings(), Texts());
   EXPECT_EQ(notes(), Texts());
 }
 
 TEST_F(NoticesTest, StragglersThatAreCompiledHere) {
-  Action Here = action(Action::StaysHere, 1, 101, Cause::Straggler);
-  Here.Avoid = 1;
-  step(event(PlanEvent::Tick), {Here});
-  EXPECT_TRUE(
-      said("'m1.o' takes long on one.example; starting a duplicate attempt"));
-  compiledHere(1);
+  Action StayAction = action(Action::StayLocal, 1, 101, Cause::Straggler);
+  StayAction.Avoid = 1;
+  step(event(PlanEvent::Tick), {StayAction});
+  EXPECT_TRUE(hasDebugMessage(
+      "'m1.o' takes long on one.example; starting a duplicate attempt"));
+  compileLocally(1);
   summarize();
-  EXPECT_TRUE(
-      said("duplicate attempts for slow jobs: 1 started, 1 finished first"));
+  EXPECT_TRUE(hasDebugMessage(
+      "duplicate attempts for slow jobs: 1 started, 1 finished first"));
   EXPECT_EQ(Msg.warnings(), Texts());
 }
 
 TEST_F(NoticesTest, AFailureIsNoneWhileAnotherAttemptRuns) {
   step(event(PlanEvent::Failed, 1, Cause::Compiler), {}, "the compiler failed",
        "no memory");
-  EXPECT_TRUE(
-      said("'m1.o': the compiler failed; another attempt is still running"));
+  EXPECT_TRUE(hasDebugMessage(
+      "'m1.o': the compiler failed; another attempt is still running"));
   EXPECT_EQ(Msg.warnings(), Texts());
   EXPECT_FALSE(TheNotices->hasErrors());
 }
 
 TEST_F(NoticesTest, VerifiedObjects) {
   for (plan::JobId J = 0; J != 3; ++J)
-    step(event(PlanEvent::CompiledHere, J), {action(Action::Verify, J, J)});
+    step(event(PlanEvent::CompiledLocally, J), {action(Action::Verify, J, J)});
   summarize();
-  EXPECT_TRUE(said("plugin 'fake': 3 of 30 objects verified"));
+  EXPECT_TRUE(hasDebugMessage("plugin 'fake': 3 of 30 objects verified"));
 }
 
 TEST_F(NoticesTest, NoObjectIsVerified) {
   TheLinker.Opts.VerifyPercent = 5;
   step(event(PlanEvent::CacheHit, 0),
        {action(Action::EndJob, 0, 0, Cause::Cached)});
-  Action Ours = action(Action::Deliver, 1, 1);
-  Ours.IsProven = true;
-  step(event(PlanEvent::CompiledHere, 1), {Ours});
-  succeeds(2);
+  Action ProvenDelivery = action(Action::Deliver, 1, 1);
+  ProvenDelivery.IsProven = true;
+  step(event(PlanEvent::CompiledLocally, 1), {ProvenDelivery});
+  succeed(2);
   summarize();
   EXPECT_EQ(Msg.warnings(),
             Texts({"plugin 'fake': none of the 30 objects was verified "
@@ -635,9 +645,9 @@ TEST_F(NoticesTest, NoObjectIsVerified) {
 TEST_F(NoticesTest, ACachedObjectThatIsVerified) {
   TheLinker.Opts.VerifyPercent = 5;
   step(event(PlanEvent::CacheHit, 1), {action(Action::Won, 1, 1)});
-  step(event(PlanEvent::CompiledHere, 1), {action(Action::Verify, 1, 2)});
+  step(event(PlanEvent::CompiledLocally, 1), {action(Action::Verify, 1, 2)});
   summarize();
-  EXPECT_TRUE(said("plugin 'fake': 1 of 30 objects verified"));
+  EXPECT_TRUE(hasDebugMessage("plugin 'fake': 1 of 30 objects verified"));
   EXPECT_EQ(Msg.warnings(), Texts());
 }
 
@@ -657,22 +667,23 @@ TEST_F(NoticesTest, ThisMachinesShare) {
   Cause Reasons[] = {Cause::PluginFull, Cause::TakenBack, Cause::PluginSilent,
                      Cause::Overdue};
   for (plan::JobId J = 0; J != 29; ++J)
-    staysHere(J, Reasons[J % 4]), compiledHere(J);
+    stayLocal(J, Reasons[J % 4]), compileLocally(J);
   summarize();
-  EXPECT_TRUE(said("plugin 'fake': 29 of 30 modules were compiled locally"));
+  EXPECT_TRUE(
+      hasDebugMessage("plugin 'fake': 29 of 30 modules were compiled locally"));
   EXPECT_EQ(Msg.warnings(), Texts());
 }
 
 TEST_F(NoticesTest, ThePluginTookNone) {
   for (plan::JobId J = 0; J != 30; ++J)
-    staysHere(J, Cause::PluginFull), compiledHere(J);
+    stayLocal(J, Cause::PluginFull), compileLocally(J);
   // This is normal in so short a link.
-  L->Run.Started = Clock::now() + std::chrono::hours(1);
+  TheTestLink->Run.StartTime = Clock::now() + std::chrono::hours(1);
   summarize();
   EXPECT_EQ(Msg.warnings(), Texts());
-  EXPECT_TRUE(said("; all were compiled locally"));
+  EXPECT_TRUE(hasDebugMessage("; all were compiled locally"));
 
-  L->Run.Started = Clock::now() - std::chrono::seconds(2);
+  TheTestLink->Run.StartTime = Clock::now() - std::chrono::seconds(2);
   summarize();
   EXPECT_EQ(Msg.warnings(),
             Texts({"plugin 'fake': it was not open after 0.0 s; all were "
@@ -688,14 +699,14 @@ TEST_F(NoticesTest, WhyThePluginMadeNothing) {
     S.E = &E;
     S.Job = E.Job;
     S.Why = Why;
-    TheNotices->saw(S);
+    TheNotices->onStep(S);
   };
   auto Summary = [&] {
     for (plan::JobId J = 0; J != 4; ++J)
-      staysHere(J, Cause::PluginSilent), compiledHere(J);
+      stayLocal(J, Cause::PluginSilent), compileLocally(J);
     At(3, event(PlanEvent::Tick));
     Msg.clear();
-    L->Run.Started = Clock::now() - std::chrono::seconds(3);
+    TheTestLink->Run.StartTime = Clock::now() - std::chrono::seconds(3);
     summarize();
     EXPECT_EQ(Msg.warnings().size(), 1u);
     const std::string Warning = Msg.warnings()[0];
@@ -736,16 +747,16 @@ TEST_F(NoticesTest, WhyThePluginMadeNothing) {
 TEST_F(NoticesTest, CountsOnATerminal) {
   TheLinker.Opts.Progress = ProgressKind::Auto;
 
-  succeeds(0);
+  succeed(0);
   summarize();
   EXPECT_EQ(notes(), Texts()) << "not a terminal";
 
   Msg.Columns = 80;
   use(4);
 
-  succeeds(0);
-  succeeds(1);
-  staysHere(2, Cause::PluginFull), compiledHere(2);
+  succeed(0);
+  succeed(1);
+  stayLocal(2, Cause::PluginFull), compileLocally(2);
   step(event(PlanEvent::CacheHit, 3), {action(Action::Won, 3, 3)});
   summarize();
   EXPECT_EQ(notes(),
@@ -765,10 +776,10 @@ TEST_F(NoticesTest, LoadIsToldWhenItIsNews) {
   Load.queued = UINT32_MAX;
   auto Tell = [&] {
     Step S;
-    PlanEvent E{PlanEvent::LoadKnown};
+    PlanEvent E{PlanEvent::LoadReported};
     S.E = &E;
     S.Load = &Load;
-    TheNotices->saw(S);
+    TheNotices->onStep(S);
   };
   Tell();
   Load.free = 1;
@@ -778,7 +789,7 @@ TEST_F(NoticesTest, LoadIsToldWhenItIsNews) {
       Texts({"plugin 'fake': 2 workers, 8 slots, 8 free, ? jobs queued"}));
   Load.slots = 9;
   Tell();
-  EXPECT_TRUE(said("2 workers, 9 slots, 1 free, ? jobs queued"));
+  EXPECT_TRUE(hasDebugMessage("2 workers, 9 slots, 1 free, ? jobs queued"));
 }
 
 } // namespace

@@ -160,16 +160,16 @@ TEST_F(OptionsTest, Cache) {
 }
 
 TEST_F(OptionsTest, Slim) {
-  EXPECT_EQ(Opts.SlimFrom, DefaultSlimFrom);
+  EXPECT_EQ(Opts.SlimThreshold, DefaultSlimThreshold);
   EXPECT_EQ(set("thinlto-dist-slim", "off"), "");
-  EXPECT_EQ(Opts.SlimFrom, std::nullopt);
+  EXPECT_EQ(Opts.SlimThreshold, std::nullopt);
   EXPECT_EQ(set("thinlto-dist-slim", "0"), "");
-  EXPECT_EQ(Opts.SlimFrom, 0u);
+  EXPECT_EQ(Opts.SlimThreshold, 0u);
   EXPECT_EQ(set("thinlto-dist-slim", "on"), "");
-  EXPECT_EQ(Opts.SlimFrom, DefaultSlimFrom);
+  EXPECT_EQ(Opts.SlimThreshold, DefaultSlimThreshold);
   EXPECT_EQ(set("thinlto-dist-slim", "off"), "");
   EXPECT_EQ(set("thinlto-dist-slim", "65536"), "");
-  EXPECT_EQ(Opts.SlimFrom, 65536u);
+  EXPECT_EQ(Opts.SlimThreshold, 65536u);
   for (const char *Value : {"yes", "1K", "ON", "on ", "-1"})
     expectWrong("thinlto-dist-slim", Value, "'on', 'off' or a number of bytes");
 }
@@ -201,12 +201,12 @@ TEST_F(OptionsTest, Split) {
 }
 
 TEST_F(OptionsTest, AutoPartsOfALargeLinkAreLarger) {
-  EXPECT_EQ(autoPart(0), MinAutoPart);
-  EXPECT_EQ(autoPart(10009999), 10000u);
-  EXPECT_EQ(autoPart(10010000), 20000u);
-  EXPECT_EQ(autoPart(20019999), 20000u);
-  EXPECT_EQ(autoPart(20020000), 40000u);
-  EXPECT_EQ(autoPart(~0ull), 40000u);
+  EXPECT_EQ(autoPartSize(0), MinAutoPart);
+  EXPECT_EQ(autoPartSize(10009999), 10000u);
+  EXPECT_EQ(autoPartSize(10010000), 20000u);
+  EXPECT_EQ(autoPartSize(20019999), 20000u);
+  EXPECT_EQ(autoPartSize(20020000), 40000u);
+  EXPECT_EQ(autoPartSize(~0ull), 40000u);
 }
 
 TEST_F(OptionsTest, Progress) {
@@ -280,13 +280,13 @@ TEST_F(OptionsTest, WhichOptionsAreOurs) {
   for (StringRef Name :
        {"thinlto-dist-plugin", "thinlto-dist-", "thinlto-dist-nonsense",
         "thinlto-dist", "thinlto-distribute"})
-    EXPECT_TRUE(isOurOption(Name)) << Name.str();
+    EXPECT_TRUE(isDistOption(Name)) << Name.str();
   // LLD's own options, and possible ones of later versions.
   for (StringRef Name :
        {"thinlto-distributor", "thinlto-distributor-arg", "thinlto-jobs",
         "thinlto-distribute-x", "thinlto-dis", "thinlto", "",
         "Thinlto-dist-plugin", "-thinlto-dist-plugin"})
-    EXPECT_FALSE(isOurOption(Name)) << Name.str();
+    EXPECT_FALSE(isDistOption(Name)) << Name.str();
 }
 
 TEST_F(OptionsTest, OptionsThatMeanNothingWithoutAPlugin) {
@@ -386,7 +386,7 @@ TEST_F(OptionsTest, Help) {
     for (size_t I = 1; I < Lines.size(); I += 2) {
       StringRef Name = Lines[I].ltrim();
       EXPECT_TRUE(Name.consume_front(IsCOFF ? "/" : "--")) << Text;
-      EXPECT_TRUE(isOurOption(Name.take_while([](char C) {
+      EXPECT_TRUE(isDistOption(Name.take_while([](char C) {
         return isAlpha(C) || C == '-';
       }))) << Name.str();
       EXPECT_NE(Name.find(IsCOFF ? ':' : '='), StringRef::npos) << Name.str();

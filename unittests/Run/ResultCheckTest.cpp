@@ -30,8 +30,8 @@ public:
     std::string Name = "m" + std::to_string(J) + ".o";
     return {Name, Name, Name, unsigned(J), 1000 - J, 0, 0};
   }
-  bool staysHere(size_t) override { return false; }
-  bool isWork(const plan::Action &) const override { return false; }
+  bool mustStayLocal(size_t) override { return false; }
+  bool needsThread(const plan::Action &) const override { return false; }
   Event prepare(const plan::Action &A, size_t J, uint64_t Cost,
                 StringRef) override {
     Event E{Event::Prepared};
@@ -49,9 +49,9 @@ public:
     Job.cost = Cost;
     return E;
   }
-  CodegenResult compileHere(size_t, const std::atomic<bool> *) override {
+  CodegenResult compileLocally(size_t, const std::atomic<bool> *) override {
     CodegenResult R;
-    R.Produced = true;
+    R.HasObject = true;
     R.Object.assign(Local.begin(), Local.end());
     return R;
   }
@@ -61,7 +61,7 @@ public:
     return Why.empty() ? Error::success()
                        : createStringError(inconvertibleErrorCode(), Why);
   }
-  Error compare(size_t, const Made &, StringRef) override {
+  Error compare(size_t, const RemoteResult &, StringRef) override {
     return Error::success();
   }
   Error deliver(size_t J, const JobResult &R, const SideFiles &,
@@ -88,7 +88,7 @@ protected:
     HostContext Host{&Plugin.entry(), Msg, Opts, /*LLVMVersion=*/""};
     Host.Parallelism = 2;
     RunContext Context{Host, Opts};
-    Context.Started = Clock::now();
+    Context.StartTime = Clock::now();
     Result = toString(LinkRun(Context, Jobs, [&](plan::Options &O) {
                         // Only the plugin runs jobs.
                         O.LocalJobs = 0;

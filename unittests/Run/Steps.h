@@ -15,9 +15,9 @@ namespace dtlto::test {
 
 /// A link with jobs j0 to j<N-1>, modules m0.o to m<N-1>.o, and workers 1 and
 /// 2.
-class MadeUpLink : public LinkFacts {
+class FakeLink : public LinkFacts {
 public:
-  explicit MadeUpLink(unsigned N) {
+  explicit FakeLink(unsigned N) {
     for (unsigned I = 0; I != N; ++I) {
       std::string Name = "m" + std::to_string(I) + ".o";
       Jobs.push_back({Name, Name, Name, I, 1000 + I, 0, 0, /*Seconds=*/1});
@@ -46,12 +46,12 @@ private:
 inline plan::Action action(plan::Action::Kind What, plan::JobId J = 0,
                            plan::AttemptId A = 0,
                            plan::Cause Why = plan::Cause::None) {
-  plan::Action Made;
-  Made.What = What;
-  Made.Job = J;
-  Made.Attempt = A;
-  Made.Why = Why;
-  return Made;
+  plan::Action NewAction;
+  NewAction.What = What;
+  NewAction.Job = J;
+  NewAction.Attempt = A;
+  NewAction.Why = Why;
+  return NewAction;
 }
 
 } // namespace dtlto::test

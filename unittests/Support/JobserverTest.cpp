@@ -70,9 +70,9 @@ protected:
       setrlimit(RLIMIT_CORE, &NoCore);
       std::unique_ptr<Jobserver> J = connect();
       for (int I = 0; I != 3; ++I) {
-        std::promise<void> Taken;
-        J->take([&] { Taken.set_value(); });
-        Taken.get_future().wait();
+        std::promise<void> TokenTaken;
+        J->take([&] { TokenTaken.set_value(); });
+        TokenTaken.get_future().wait();
       }
       if (left() != "")
         _exit(99);
@@ -126,13 +126,13 @@ TEST_F(JobserverTest, TheSameBytesAreGivenBack) {
   put("c");
   WaitFor(3);
   EXPECT_EQ(left(), "");
-  Jobserver::giveBack();
+  Jobserver::releaseToken();
   EXPECT_EQ(left().size(), 1u);
   Take(); // never gets one
   J.reset();
   EXPECT_EQ(left().size(), 2u);
   // No token is left to return.
-  Jobserver::giveBack();
+  Jobserver::releaseToken();
   EXPECT_EQ(left(), "");
 }
 
@@ -144,9 +144,9 @@ TEST_F(JobserverTest, APipe) {
       connect(" -j --jobserver-auth=" + std::to_string(Fds[0]) + "," +
               std::to_string(Fds[1]));
   ASSERT_TRUE(J) << Note;
-  std::promise<void> Taken;
-  J->take([&] { Taken.set_value(); });
-  Taken.get_future().wait();
+  std::promise<void> TokenTaken;
+  J->take([&] { TokenTaken.set_value(); });
+  TokenTaken.get_future().wait();
   J.reset();
   char Byte = 0;
   EXPECT_EQ(read(Fds[0], &Byte, 1), 1);

@@ -47,22 +47,22 @@ TEST(TextTest, StrangersLines) {
   const char Bad[] = "a\x1b]0;b\a\x1b[31mc\r\0d\x7f\xc2\x9b"
                      "2J\xff\xe4\xb8 \u202e";
   llvm::StringRef Text(Bad, sizeof(Bad) - 1);
-  EXPECT_EQ(strangersLine(Text),
+  EXPECT_EQ(sanitizedLine(Text),
             "a\\x1b]0;b\\x07\\x1b[31mc \\x00d\\x7f\\xc2\\x9b2J\\xff\\xe4\\xb8 "
             "\\xe2\\x80\\xae");
   EXPECT_EQ(
-      strangersLines(Text),
+      sanitizedLines(Text),
       "a\\x1b]0;b\\x07\\x1b[31mc\\x0d\\x00d\\x7f\\xc2\\x9b2J\\xff\\xe4\\xb8 "
       "\\xe2\\x80\\xae");
-  EXPECT_EQ(strangersLine("one\r\ntwo\tthree\n\n"), "one  two three");
-  EXPECT_EQ(strangersLines("one\n\ttwo\n"), "one\n\ttwo\n");
-  EXPECT_EQ(strangersLine("größer"), "größer");
-  EXPECT_EQ(strangersLine(""), "");
+  EXPECT_EQ(sanitizedLine("one\r\ntwo\tthree\n\n"), "one  two three");
+  EXPECT_EQ(sanitizedLines("one\n\ttwo\n"), "one\n\ttwo\n");
+  EXPECT_EQ(sanitizedLine("größer"), "größer");
+  EXPECT_EQ(sanitizedLine(""), "");
 }
 
 TEST(TextTest, NamesThatTheUserKnows) {
   auto Of = [](llvm::StringRef Text) {
-    return withName(Text, "m.a-o", "/x/a.o");
+    return replacePath(Text, "m.a-o", "/x/a.o");
   };
   EXPECT_EQ(Of("error: m.a-o: bad"), "error: /x/a.o: bad");
   EXPECT_EQ(Of("m.a-o <inline asm>\n'm.a-o'"), "/x/a.o <inline asm>\n'/x/a.o'");
@@ -70,13 +70,13 @@ TEST(TextTest, NamesThatTheUserKnows) {
   for (llvm::StringRef Other : {"", "m.a-o.native.o", "job/m.a-o", "m.m.a-o",
                                 "m.a-ob", "m.a-o+20", "m.a-"})
     EXPECT_EQ(Of(Other), Other);
-  EXPECT_EQ(withName("m.a-o: bad", "m.a-o", "m.a-o"), "m.a-o: bad");
+  EXPECT_EQ(replacePath("m.a-o: bad", "m.a-o", "m.a-o"), "m.a-o: bad");
 }
 
 TEST(TextTest, StrangersWhoTalkTooMuch) {
-  EXPECT_EQ(strangersLine("12345", 5), "12345");
-  EXPECT_EQ(strangersLine("123456", 5), "12345...");
-  EXPECT_EQ(strangersLine("123\xff", 6), "123..."); // escapes aren't cut
-  EXPECT_EQ(strangersLine("1ü3", 2), "1...");       // nor are characters
-  EXPECT_EQ(strangersLines("1\n34", 3), "1\n3\n[the rest was cut off]");
+  EXPECT_EQ(sanitizedLine("12345", 5), "12345");
+  EXPECT_EQ(sanitizedLine("123456", 5), "12345...");
+  EXPECT_EQ(sanitizedLine("123\xff", 6), "123..."); // escapes aren't cut
+  EXPECT_EQ(sanitizedLine("1ü3", 2), "1...");       // nor are characters
+  EXPECT_EQ(sanitizedLines("1\n34", 3), "1\n3\n[the rest was cut off]");
 }

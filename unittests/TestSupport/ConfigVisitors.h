@@ -39,36 +39,36 @@ template <class Visitor, class Conf> void visitAll(Visitor &Visit, Conf &C) {
 /// Collects the names of the fields in three lists.
 struct Names : FieldVisitor {
   template <class... T> void flag(llvm::StringRef Name, T &&...) {
-    travels(Name);
+    addTextField(Name);
   }
   template <class... T> void number(llvm::StringRef Name, T &&...) {
-    travels(Name);
+    addTextField(Name);
   }
   template <class... T> void pair(llvm::StringRef Name, T &&...) {
-    travels(Name);
+    addTextField(Name);
   }
   template <class... T> void optional(llvm::StringRef Name, T &&...) {
-    travels(Name);
+    addTextField(Name);
   }
   template <class... T> void text(llvm::StringRef Name, T &&...) {
-    travels(Name);
+    addTextField(Name);
   }
   template <class... T> void texts(llvm::StringRef Name, T &&...) {
-    travels(Name);
+    addTextField(Name);
   }
   void fixed(llvm::StringRef Name, bool, llvm::StringRef) {
     Fixed.insert(Name.str());
   }
   void unused(llvm::StringRef Name) { Unused.insert(Name.str()); }
 
-  void travels(llvm::StringRef Name) { Travels.insert(Name.str()); }
+  void addTextField(llvm::StringRef Name) { TextFields.insert(Name.str()); }
   std::multiset<std::string> all() const {
-    std::multiset<std::string> All = Travels;
+    std::multiset<std::string> All = TextFields;
     All.insert(Fixed.begin(), Fixed.end());
     All.insert(Unused.begin(), Unused.end());
     return All;
   }
-  std::multiset<std::string> Travels, Fixed, Unused;
+  std::multiset<std::string> TextFields, Fixed, Unused;
 };
 
 } // namespace dtlto::test

@@ -18,25 +18,25 @@ using namespace llvm;
 using namespace dtlto;
 using namespace dtlto::test;
 
-FakePlugin *FakePlugin::TheOne = nullptr;
+FakePlugin *FakePlugin::Instance = nullptr;
 
 /// Checks a call of the host against the rules of the ABI.
 struct FakePlugin::Call {
   Call(FakePlugin &P, const char *Name) : P(P) {
     std::lock_guard<std::mutex> Lock(P.Mutex);
-    if (P.Closed)
+    if (P.IsClosed)
       P.complain(std::string(Name) + "() was called after close()");
-    if (P.InCall)
+    if (P.IsInCall)
       P.complain(std::string(Name) + "() was called during another call");
     if (P.LinkThread == std::thread::id())
       P.LinkThread = std::this_thread::get_id();
     else if (P.LinkThread != std::this_thread::get_id())
       P.complain(std::string(Name) + "() was called on another thread");
-    P.InCall = true;
+    P.IsInCall = true;
   }
   ~Call() {
     std::lock_guard<std::mutex> Lock(P.Mutex);
-    P.InCall = false;
+    P.IsInCall = false;
     P.Changed.notify_all();
   }
   FakePlugin &P;
@@ -46,12 +46,12 @@ struct FakePlugin::Call {
 struct FakePlugin::StoreCall {
   explicit StoreCall(FakePlugin &P) : P(P) {
     std::lock_guard<std::mutex> Lock(P.Mutex);
-    if (!P.Opened || P.Closing)
+    if (!P.IsOpened || P.IsClosing)
       P.complain("the store was called outside of a session");
   }
   ~StoreCall() {
     std::lock_guard<std::mutex> Lock(P.Mutex);
-    if (P.Closing)
+    if (P.IsClosing)
       P.complain("close() was called while the store was in use");
   }
   FakePlugin &P;
@@ -65,9 +65,9 @@ struct FakePlugin::Owned {
 };
 
 FakePlugin::FakePlugin() {
-  if (TheOne)
+  if (Instance)
     abort();
-  TheOne = this;
+  Instance = this;
   Entry.size = sizeof(Entry);
   Entry.abi_major = DTLTO_ABI_MAJOR;
   Entry.abi_minor = DTLTO_ABI_MINOR;
@@ -76,7 +76,7 @@ FakePlugin::FakePlugin() {
 
   Entry.configure = [](const dtlto_session_params *Params,
                        dtlto_session_config *Config) {
-    FakePlugin &P = *TheOne;
+    FakePlugin &P = *Instance;
     ++P.NumConfiguring;
     if (P.OnConfigure)
       P.OnConfigure(*Params);
@@ -87,7 +87,7 @@ FakePlugin::FakePlugin() {
   };
   Entry.open = [](const dtlto_host *Host, const dtlto_session_params *Params,
                   dtlto_session **Session) -> int32_t {
-    FakePlugin &P = *TheOne;
+    FakePlugin &P = *Instance;
     Call C(P, "open");
     P.Host = Host;
     {
@@ -100,7 +100,7 @@ FakePlugin::FakePlugin() {
       return Status;
     P.Worker = std::thread([&P] { P.work(); });
     std::lock_guard<std::mutex> Lock(P.Mutex);
-    P.Opened = true;
+    P.IsOpened = true;
     *Session = reinterpret_cast<dtlto_session *>(&P);
     return DTLTO_OK;
   };
@@ -167,7 +167,7 @@ FakePlugin::FakePlugin() {
     }
     // The plugin may be destroyed afterwards.
     std::lock_guard<std::mutex> Lock(P.Mutex);
-    P.Closed = true;
+    P.IsClosed = true;
     P.Changed.notify_all();
   };
 
@@ -195,8 +195,8 @@ FakePlugin::FakePlugin() {
               {static_cast<const char *>(Bytes.data), Bytes.size});
         }};
     if (StringRef(Id) == DTLTO_EXT_STORE)
-      return TheOne->OnStorePut ? &Store : nullptr;
-    bool IsIt = StringRef(Id) == DTLTO_EXT_REFUTED && TheOne->OnRefuted;
+      return Instance->OnStorePut ? &Store : nullptr;
+    bool IsIt = StringRef(Id) == DTLTO_EXT_REFUTED && Instance->OnRefuted;
     return IsIt ? &Refuted : nullptr;
   };
 }
@@ -205,12 +205,12 @@ FakePlugin::~FakePlugin() {
   waitForEnd();
   while (NumConfiguring != 0)
     std::this_thread::yield();
-  TheOne = nullptr;
+  Instance = nullptr;
 }
 
 void FakePlugin::waitForEnd() {
   std::unique_lock<std::mutex> Lock(Mutex);
-  Changed.wait(Lock, [&] { return !InCall && (!Opened || Closed); });
+  Changed.wait(Lock, [&] { return !IsInCall && (!IsOpened || IsClosed); });
 }
 
 void FakePlugin::complain(const std::string &What) {
@@ -237,8 +237,8 @@ void FakePlugin::work() {
     Job J;
     {
       std::unique_lock<std::mutex> Lock(Mutex);
-      Changed.wait(Lock, [&] { return Closing || !Queue.empty(); });
-      if (Closing)
+      Changed.wait(Lock, [&] { return IsClosing || !Queue.empty(); });
+      if (IsClosing)
         return;
       J = Queue.front();
       Queue.pop_front();
@@ -256,9 +256,9 @@ void FakePlugin::close() {
   std::deque<Job> Dropped;
   {
     std::lock_guard<std::mutex> Lock(Mutex);
-    if (Closing)
+    if (IsClosing)
       complain("a second close()");
-    Closing = true;
+    IsClosing = true;
     // Another thread may have reported some of them.
     for (const Job &J : Queue)
       if (!Done.count(J.Id))
@@ -373,7 +373,7 @@ unsigned FakePlugin::numOpened() const {
 
 bool FakePlugin::isClosed() const {
   std::lock_guard<std::mutex> Lock(Mutex);
-  return Closed;
+  return IsClosed;
 }
 
 std::vector<std::string> FakePlugin::complaints() const {
@@ -387,7 +387,7 @@ size_t FakePlugin::numObjectsAlive() const {
                        [](const auto &O) { return O->Data != nullptr; });
 }
 
-size_t FakePlugin::numObjectsMade() const {
+size_t FakePlugin::numObjectsCreated() const {
   std::lock_guard<std::mutex> Lock(Mutex);
   return Objects.size();
 }

@@ -136,14 +136,14 @@ public:
   std::vector<std::string> complaints() const;
   /// Objects from object() that have not been released.
   size_t numObjectsAlive() const;
-  size_t numObjectsMade() const;
+  size_t numObjectsCreated() const;
 
 private:
   struct Call; // checks a call of the host while it lasts
   struct StoreCall;
   struct Owned;
 
-  static FakePlugin *TheOne;
+  static FakePlugin *Instance;
   void complain(const std::string &What);
   void work();
   void close();
@@ -169,8 +169,8 @@ private:
   std::vector<std::string> Complaints;
   std::vector<std::unique_ptr<Owned>> Objects;
   unsigned NumOpened = 0;
-  bool Opened = false, Closing = false, Closed = false;
-  bool InCall = false;
+  bool IsOpened = false, IsClosing = false, IsClosed = false;
+  bool IsInCall = false;
   std::thread::id LinkThread;
   std::thread Worker;
 };

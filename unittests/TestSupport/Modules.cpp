@@ -88,8 +88,8 @@ Bytes dtlto::test::compileObject(StringRef IR, StringRef TripleName,
   if (!T)
     mistake(Why);
   std::unique_ptr<TargetMachine> TM(T->createTargetMachine(
-      asTarget(TheTriple), CPU, /*Features=*/"", Options, Reloc::PIC_));
-  M->setTargetTriple(asTarget(TheTriple));
+      toTargetTriple(TheTriple), CPU, /*Features=*/"", Options, Reloc::PIC_));
+  M->setTargetTriple(toTargetTriple(TheTriple));
   M->setDataLayout(TM->createDataLayout());
   Bytes Result;
   raw_svector_ostream OS(Result);

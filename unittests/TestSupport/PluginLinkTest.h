@@ -24,28 +24,28 @@ protected:
     linkInProcess();
   }
   void linkInProcess() {
-    Want = TheLink.inProcess();
-    ASSERT_EQ(Want.Error, "");
-    ASSERT_FALSE(Want.Objects.empty());
+    ExpectedResult = TheLink.inProcess();
+    ASSERT_EQ(ExpectedResult.Error, "");
+    ASSERT_FALSE(ExpectedResult.Objects.empty());
   }
 
-  void link() { Have = TheLink.withPlugin(Plugin.entry()); }
+  void link() { ActualResult = TheLink.withPlugin(Plugin.entry()); }
 
   /// Links, and expects the objects of the in-process link.
   void linkSame() {
     link();
-    EXPECT_EQ(Have.Error, "");
+    EXPECT_EQ(ActualResult.Error, "");
     expectSameObjects();
   }
   void expectSameObjects() {
-    ASSERT_EQ(Have.Objects.size(), Want.Objects.size());
-    for (const auto &[Name, Object] : Want.Objects)
-      EXPECT_TRUE(Have.Objects[Name] == Object) << Name;
+    ASSERT_EQ(ActualResult.Objects.size(), ExpectedResult.Objects.size());
+    for (const auto &[Name, Object] : ExpectedResult.Objects)
+      EXPECT_TRUE(ActualResult.Objects[Name] == Object) << Name;
   }
 
   /// Returns a result as a remote worker would send it.
   dtlto_result remote(const FakePlugin::Job &J) {
-    return Plugin.object(Want.Objects[J.Name]);
+    return Plugin.object(ExpectedResult.Objects[J.Name]);
   }
 
   bool warned(llvm::ArrayRef<llvm::StringRef> Parts) {
@@ -71,7 +71,7 @@ protected:
   Gate TheGate; // opened at the end, for calls that hang
   FakePlugin Plugin;
   TestLink TheLink;
-  TestLink::Result Want, Have;
+  TestLink::Result ExpectedResult, ActualResult;
 };
 
 } // namespace dtlto::test

@@ -175,7 +175,7 @@ public:
               const ResolvedODRMap &ResolvedODR,
               ModuleMapTy &ModuleMap) override {
     if (Tasks.empty())
-      L.Run.Started = std::chrono::steady_clock::now();
+      L.Run.StartTime = std::chrono::steady_clock::now();
     Tasks.push_back(
         {Number, Module, &ImportList, &ExportList, &ResolvedODR,
          &ModuleToDefinedGVSummaries.find(Module.getModuleIdentifier())->second,
@@ -251,7 +251,7 @@ TestLink::Result TestLink::run(lto::ThinBackend Backend) {
         Defined.insert(Sym.getName());
   }
 
-  StringSet<> Taken;
+  StringSet<> DefinedSymbols;
   for (Input &In : Inputs) {
     std::unique_ptr<lto::InputFile> File =
         must(lto::InputFile::create({ref(In.Bitcode), In.Name}));
@@ -261,7 +261,7 @@ TestLink::Result TestLink::run(lto::ThinBackend Backend) {
     for (const lto::InputFile::Symbol &Sym : File->symbols()) {
       lto::SymbolResolution Res;
       if (!Sym.isUndefined())
-        Res.Prevailing = Taken.insert(Sym.getName()).second;
+        Res.Prevailing = DefinedSymbols.insert(Sym.getName()).second;
       Res.FinalDefinitionInLinkageUnit =
           ProgramIsWhole && Defined.contains(Sym.getName());
       Res.VisibleToRegularObj = Visible.contains(Sym.getName());

@@ -134,10 +134,10 @@ protected:
   }
 
   dtlto_load load() {
-    dtlto_load L = {};
-    L.size = sizeof(L);
-    EXPECT_EQ(dtlto_plugin_entry.load(Session, &L), DTLTO_OK);
-    return L;
+    dtlto_load Load = {};
+    Load.size = sizeof(Load);
+    EXPECT_EQ(dtlto_plugin_entry.load(Session, &Load), DTLTO_OK);
+    return Load;
   }
 
   void waitForDone(size_t Count) {
@@ -164,10 +164,10 @@ protected:
 TEST_F(ReplayPluginTest, ObjectsComeBack) {
   ASSERT_EQ(open({"machines=2", "slots=2", "stats=" + Folder + "/stats"}),
             DTLTO_OK);
-  dtlto_load L = load();
-  EXPECT_EQ(L.slots, 4u);
-  EXPECT_EQ(L.free, 4u);
-  EXPECT_EQ(L.workers, 2u);
+  dtlto_load Load = load();
+  EXPECT_EQ(Load.slots, 4u);
+  EXPECT_EQ(Load.free, 4u);
+  EXPECT_EQ(Load.workers, 2u);
   for (int I = 0; I != 10; ++I)
     ASSERT_EQ(submit(100 + I, I), DTLTO_OK);
   waitForDone(10);

@@ -26,10 +26,10 @@ static bool waitFor(int Fd, short Events) {
 }
 
 /// Resolves a name and waits for the result on this thread.
-static Resolved resolved(const std::string &Name, uint16_t Port) {
+static LookupResult resolveAndWait(const std::string &Name, uint16_t Port) {
   auto Box = std::make_shared<Mailbox>();
-  Resolved Result;
-  resolve(Name, Port, Box, [&](Resolved R) { Result = std::move(R); });
+  LookupResult Result;
+  resolve(Name, Port, Box, [&](LookupResult R) { Result = std::move(R); });
   EXPECT_TRUE(waitFor(Box->fd(), POLLIN));
   Box->deliver();
   return Result;
@@ -47,15 +47,15 @@ TEST(AddressTest, Names) {
     return Name == "two.test" ? std::vector<std::string>{"10.0.0.2", "10.0.0.1"}
                               : std::vector<std::string>();
   });
-  Resolved R = resolved("two.test", 4711);
+  LookupResult R = resolveAndWait("two.test", 4711);
   ASSERT_EQ(R.Addresses.size(), 2u);
   EXPECT_EQ(R.Error, "");
   EXPECT_EQ(text(R.Addresses[0]), "10.0.0.2:4711");
   EXPECT_EQ(text(R.Addresses[1]), "10.0.0.1:4711");
-  R = resolved("127.0.0.1", 1);
+  R = resolveAndWait("127.0.0.1", 1);
   ASSERT_EQ(R.Addresses.size(), 1u);
   EXPECT_EQ(text(R.Addresses[0]), "127.0.0.1:1");
-  R = resolved("none.test", 4711);
+  R = resolveAndWait("none.test", 4711);
   EXPECT_TRUE(R.Addresses.empty());
   EXPECT_NE(R.Error, "");
   setResolver(nullptr);
@@ -69,8 +69,8 @@ TEST(AddressTest, AnAnswerThatComesTooLate) {
   });
   auto Box = std::make_shared<Mailbox>();
   std::weak_ptr<Mailbox> Weak = Box;
-  bool Called = false;
-  resolve("slow.test", 1, Box, [&](Resolved) { Called = true; });
+  bool WasCalled = false;
+  resolve("slow.test", 1, Box, [&](LookupResult) { WasCalled = true; });
   Box->stop();
   Box.reset();
   setResolver(nullptr);
@@ -79,12 +79,12 @@ TEST(AddressTest, AnAnswerThatComesTooLate) {
   while (!Weak.expired() && std::chrono::steady_clock::now() < End)
     std::this_thread::yield();
   EXPECT_TRUE(Weak.expired());
-  EXPECT_FALSE(Called);
+  EXPECT_FALSE(WasCalled);
 }
 
 TEST(AddressTest, Connect) {
-  Listener L;
-  Resolved R = resolved("127.0.0.1", L.port());
+  Listener TheListener;
+  LookupResult R = resolveAndWait("127.0.0.1", TheListener.port());
   ASSERT_EQ(R.Addresses.size(), 1u);
   int Fd = beginConnect(R.Addresses[0]);
   ASSERT_GE(Fd, 0);
@@ -98,13 +98,13 @@ TEST(AddressTest, Connect) {
   // A dead machine must be detected.
   int Limit = 0;
   EXPECT_EQ(::getsockopt(Fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &Limit, &Size), 0);
-  EXPECT_EQ(Limit, dtlto::TheNetworkLimits.Gone.count());
+  EXPECT_EQ(Limit, dtlto::TheNetworkLimits.AckTimeout.count());
   ::close(Fd);
 }
 
 TEST(AddressTest, Refused) {
   uint16_t Port = Listener().port();
-  int Fd = beginConnect(resolved("127.0.0.1", Port).Addresses.at(0));
+  int Fd = beginConnect(resolveAndWait("127.0.0.1", Port).Addresses.at(0));
   // The error may come at once or later.
   if (Fd < 0) {
     EXPECT_EQ(errno, ECONNREFUSED);

@@ -20,16 +20,16 @@ public:
   JobsInEachState() {
     Host.OnLocal = [&](uint64_t) { LocalGate.wait(); };
     A.onConnect([&](MockDistccd::Peer &P) {
-      if (P.answeredProbe())
+      if (P.answerIfProbe())
         return;
       // Read no more of the job until the test expects its end.
       SendGate.wait();
-      P.waitUntilLeft();
+      P.waitForDisconnect();
     });
     B.onJob([](MockDistccd::Peer &P) {
       if (P.request().output() == "receiving.o")
         P.send(token("DONE", 3) + token("STAT", 0));
-      P.waitUntilLeft();
+      P.waitForDisconnect();
     });
     EXPECT_EQ(
         Host.open({hosts({&A}, "/1") + " " + B.name() + "/2 localhost/1"}),
@@ -130,7 +130,7 @@ TEST_F(ClientCancelTest, CancelStorm) {
   Host.waitForAll();
   unsigned NumOk = 0;
   for (unsigned I = 0; I != 400; ++I) {
-    FakeHost::Done D = Host.wait(Ids[I]);
+    FakeHost::Completion D = Host.wait(Ids[I]);
     std::string Output = std::to_string(I) + ".o";
     if (D.Status == DTLTO_OK) {
       ++NumOk;
@@ -169,10 +169,10 @@ TEST_F(ClientCancelTest, CloseAtOnce) {
 TEST_F(ClientCancelTest, CloseWhileProbesHang) {
   MockDistccd Silent, Half;
   Listener Never;
-  Silent.onProbe([](MockDistccd::Peer &P) { P.waitUntilLeft(); });
+  Silent.onProbe([](MockDistccd::Peer &P) { P.waitForDisconnect(); });
   Half.onProbe([](MockDistccd::Peer &P) {
     P.send(token("DONE", 3));
-    P.waitUntilLeft();
+    P.waitForDisconnect();
   });
   FakeHost Host;
   ASSERT_EQ(Host.open({hosts({&Silent, &Half}) + " " + Never.name()}),

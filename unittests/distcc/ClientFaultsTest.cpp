@@ -32,8 +32,8 @@ protected:
               const std::vector<JobSpec> &Jobs);
   void runAlone(const std::vector<MockDistccd::Act> &Faults,
                 const std::vector<JobSpec> &Jobs);
-  void runBesideAGoodOne(const std::vector<MockDistccd::Act> &Faults,
-                         const std::vector<JobSpec> &Jobs);
+  void runWithGoodHost(const std::vector<MockDistccd::Act> &Faults,
+                       const std::vector<JobSpec> &Jobs);
 };
 } // namespace
 
@@ -64,7 +64,7 @@ void ClientFaultsTest::runAlone(const std::vector<MockDistccd::Act> &Faults,
   for (const JobSpec &Spec : Jobs)
     Ids.push_back(Host.submit(Spec));
   for (size_t I = 0; I != Ids.size(); ++I) {
-    FakeHost::Done D = Host.wait(Ids[I]);
+    FakeHost::Completion D = Host.wait(Ids[I]);
     EXPECT_EQ(D.Status, DTLTO_ERROR_INFRASTRUCTURE) << "fault " << I;
     EXPECT_EQ(D.Message.substr(0, Bad.name().size() + 2), Bad.name() + ": ")
         << "fault " << I;
@@ -76,7 +76,7 @@ void ClientFaultsTest::runAlone(const std::vector<MockDistccd::Act> &Faults,
   EXPECT_LE(Bad.numJobs(), 3 * Faults.size());
 }
 
-void ClientFaultsTest::runBesideAGoodOne(
+void ClientFaultsTest::runWithGoodHost(
     const std::vector<MockDistccd::Act> &Faults,
     const std::vector<JobSpec> &Jobs) {
   MockDistccd Bad, Good;
@@ -87,7 +87,7 @@ void ClientFaultsTest::runBesideAGoodOne(
   for (const JobSpec &Spec : Jobs)
     Ids.push_back(Host.submit(Spec));
   for (size_t I = 0; I != Ids.size(); ++I) {
-    FakeHost::Done D = Host.wait(Ids[I]);
+    FakeHost::Completion D = Host.wait(Ids[I]);
     EXPECT_EQ(D.Status, DTLTO_OK) << "fault " << I << ": " << D.Message;
     EXPECT_EQ(D.Object, objectOf(output(I))) << "fault " << I;
     EXPECT_EQ(D.Worker, Good.name());
@@ -99,7 +99,7 @@ void ClientFaultsTest::runBesideAGoodOne(
 void ClientFaultsTest::runAll(const std::vector<MockDistccd::Act> &Faults,
                               const std::vector<JobSpec> &Jobs) {
   runAlone(Faults, Jobs);
-  runBesideAGoodOne(Faults, Jobs);
+  runWithGoodHost(Faults, Jobs);
 }
 
 static std::string goodWire() {
@@ -143,7 +143,7 @@ TEST_F(ClientFaultsTest, ResetInsteadOfTheEnd) {
   FakeHost Host;
   ASSERT_EQ(Host.open({hosts({&A})}), DTLTO_OK);
   for (const JobSpec &Spec : smallJobs(20)) {
-    FakeHost::Done D = Host.wait(Host.submit(Spec));
+    FakeHost::Completion D = Host.wait(Host.submit(Spec));
     if (D.Status == DTLTO_OK)
       EXPECT_EQ(D.Object, "an object of some bytes, some bytes, some bytes");
     else
@@ -160,7 +160,7 @@ TEST_F(ClientFaultsTest, AnAnswerWithoutAnEndIsTaken) {
   });
   FakeHost Host;
   ASSERT_EQ(Host.open({hosts({&A})}), DTLTO_OK);
-  FakeHost::Done D = Host.wait(Host.submit(smallJob("x.o")));
+  FakeHost::Completion D = Host.wait(Host.submit(smallJob("x.o")));
   EXPECT_EQ(D.Status, DTLTO_OK) << D.Message;
   EXPECT_EQ(D.Object, "an object of some bytes, some bytes, some bytes");
 }
@@ -175,7 +175,7 @@ static constexpr size_t LargeSize = 6000000;
 static void readAndThen(MockDistccd &Bad, std::function<size_t()> Size,
                         MockDistccd::Act Then) {
   Bad.onConnect([=](MockDistccd::Peer &P) {
-    if (P.answeredProbe())
+    if (P.answerIfProbe())
       return;
     P.receive(Size());
     Then(P);
@@ -191,7 +191,7 @@ static void runLarge(MockDistccd &Bad) {
   for (size_t I = 0; I != 5; ++I)
     Ids.push_back(Host.submit(largeJob(output(I), LargeSize)));
   for (size_t I = 0; I != Ids.size(); ++I) {
-    FakeHost::Done D = Host.wait(Ids[I]);
+    FakeHost::Completion D = Host.wait(Ids[I]);
     EXPECT_EQ(D.Status, DTLTO_OK) << D.Message;
     EXPECT_EQ(D.Object, objectOf(output(I)));
     EXPECT_EQ(D.Worker, Good.name());
@@ -279,7 +279,7 @@ TEST_F(ClientFaultsTest, AnAnswerThatDribbles) {
   });
   FakeHost Host;
   ASSERT_EQ(Host.open({hosts({&A})}), DTLTO_OK);
-  FakeHost::Done D = Host.wait(Host.submit(smallJob("x.o")));
+  FakeHost::Completion D = Host.wait(Host.submit(smallJob("x.o")));
   EXPECT_EQ(D.Message.find(A.name() + ": it sent only "), 0u) << D.Message;
   EXPECT_NE(D.Message.find(" bytes in 0 s of its answer"), std::string::npos)
       << D.Message;
@@ -300,7 +300,8 @@ TEST_F(ClientFaultsTest, AJobThatIsTakenSlowly) {
       });
   FakeHost Host;
   ASSERT_EQ(Host.open({hosts({&A})}), DTLTO_OK);
-  FakeHost::Done D = Host.wait(Host.submit(largeJob("x.o", 4 * LargeSize)));
+  FakeHost::Completion D =
+      Host.wait(Host.submit(largeJob("x.o", 4 * LargeSize)));
   EXPECT_EQ(D.Status, DTLTO_ERROR_INFRASTRUCTURE);
   EXPECT_EQ(D.Message.find(A.name() + ": it read only "), 0u) << D.Message;
 }

@@ -28,7 +28,7 @@ static void runMany(FakeHost &Host, unsigned NumJobs) {
     Outputs[Host.submit(smallJob(output(I)))] = output(I);
   Host.waitForAll();
   for (auto &[Id, Output] : Outputs) {
-    FakeHost::Done D = Host.wait(Id);
+    FakeHost::Completion D = Host.wait(Id);
     EXPECT_EQ(D.Status, DTLTO_OK) << D.Message;
     EXPECT_EQ(D.Object, objectOf(Output));
     EXPECT_EQ(D.Message, "");
@@ -135,7 +135,7 @@ TEST_F(ClientTest, CompilerErrorsComeBackOnce) {
   B.onJob(Refuse);
   FakeHost Host;
   ASSERT_EQ(Host.open({hosts({&A, &B})}), DTLTO_OK);
-  FakeHost::Done D = Host.wait(Host.submit(smallJob("x.o")));
+  FakeHost::Completion D = Host.wait(Host.submit(smallJob("x.o")));
   EXPECT_EQ(D.Status, DTLTO_ERROR_COMPILER);
   // The linker replaces the path by the user's name of the module.
   EXPECT_EQ(D.Message, "error: m/x.o.bc is no bitcode");
@@ -149,7 +149,7 @@ TEST_F(ClientTest, WhatCanNotBeSentIsTheCallersMistake) {
   ASSERT_EQ(Host.open({hosts({&A})}), DTLTO_OK);
   JobSpec Spec = smallJob("x.o");
   Spec.Args.push_back("@file");
-  FakeHost::Done D = Host.wait(Host.submit(Spec));
+  FakeHost::Completion D = Host.wait(Host.submit(Spec));
   EXPECT_EQ(D.Status, DTLTO_ERROR_CALLER);
   EXPECT_NE(D.Message.find("'@file'"), std::string::npos) << D.Message;
   EXPECT_EQ(A.numJobs(), 0u);
@@ -312,7 +312,7 @@ TEST_F(ClientTest, AByteAtATime) {
   FakeHost Host;
   ASSERT_EQ(Host.open({hosts({&A})}), DTLTO_OK);
   for (unsigned I = 0; I != 10; ++I) {
-    FakeHost::Done D = Host.wait(Host.submit(smallJob(output(I))));
+    FakeHost::Completion D = Host.wait(Host.submit(smallJob(output(I))));
     EXPECT_EQ(D.Status, DTLTO_OK) << D.Message;
     EXPECT_EQ(D.Object, "small");
     EXPECT_EQ(D.Message, "a warning");
@@ -327,18 +327,18 @@ TEST_F(ClientTest, ASlotHoldsOneAtATime) {
   ASSERT_EQ(Host.open({hosts({&A}, "/2")}), DTLTO_OK);
   runMany(Host, 100);
   Host.close();
-  std::set<uint64_t> InSlots, WereThere;
+  std::set<uint64_t> InSlots, SeenIds;
   size_t Most = 0;
   for (auto [Id, State] : Host.allStates()) {
     if (State == DTLTO_STATE_RECEIVING)
       EXPECT_EQ(InSlots.erase(Id), 1u);
     else
       InSlots.insert(Id);
-    WereThere.insert(Id);
+    SeenIds.insert(Id);
     Most = std::max(Most, InSlots.size());
   }
   EXPECT_EQ(Most, 2u);
-  EXPECT_EQ(WereThere.size(), 100u);
+  EXPECT_EQ(SeenIds.size(), 100u);
 }
 
 TEST_F(ClientTest, ALargeJobAndALargeObject) {

@@ -39,8 +39,8 @@ JobSpec dtlto::test::largeJob(const std::string &Output, size_t Size) {
 }
 
 /// A job with its memory.
-struct FakeHost::Made {
-  explicit Made(const JobSpec &S, uint64_t Id)
+struct FakeHost::OwnedJob {
+  explicit OwnedJob(const JobSpec &S, uint64_t Id)
       : Spec(S), Name("lib.a(" + S.Output + ")") {
     auto Add = [&](uint32_t Role, const char *Path, const std::string &Bytes) {
       dtlto_input I = {};
@@ -100,28 +100,30 @@ FakeHost::FakeHost() {
   Host.version = "1";
   Host.context = reinterpret_cast<dtlto_host_context *>(this);
   Host.log = [](dtlto_host_context *C, uint32_t Level, const char *Text) {
-    FakeHost &H = of(C);
+    FakeHost &H = fromContext(C);
     std::lock_guard<std::mutex> Lock(H.Mutex);
     H.check("log");
     if (std::string(Text).find('\n') != std::string::npos)
-      H.complain("a message of two lines");
+      H.addComplaint("a message of two lines");
     H.Logs.emplace_back(Level, Text);
     H.Changed.notify_all();
   };
   Host.job_state = [](dtlto_host_context *C, uint64_t Id, uint32_t State,
                       const char *) {
-    FakeHost &H = of(C);
+    FakeHost &H = fromContext(C);
     std::lock_guard<std::mutex> Lock(H.Mutex);
     H.check("job_state");
     if (!H.Jobs.count(Id))
-      H.complain("job_state() of a job that isn't there");
+      H.addComplaint("job_state() of a job that isn't there");
     H.States.emplace_back(Id, State);
     H.Changed.notify_all();
   };
   Host.job_done = [](dtlto_host_context *C, uint64_t Id,
-                     const dtlto_result *Result) { of(C).done(Id, *Result); };
+                     const dtlto_result *Result) {
+    fromContext(C).onJobDone(Id, *Result);
+  };
   Host.load_changed = [](dtlto_host_context *C) {
-    FakeHost &H = of(C);
+    FakeHost &H = fromContext(C);
     std::lock_guard<std::mutex> Lock(H.Mutex);
     H.check("load_changed");
     ++H.LoadChanges;
@@ -137,7 +139,7 @@ FakeHost::FakeHost() {
   };
   Host.extension = [](dtlto_host_context *C, const char *Id) -> const void * {
     if (std::string(Id) == DTLTO_EXT_LOCAL_CODEGEN)
-      return of(C).OffersCodegen ? codegen() : nullptr;
+      return fromContext(C).OffersCodegen ? codegen() : nullptr;
     return nullptr;
   };
 }
@@ -146,32 +148,32 @@ static const dtlto_local_codegen *codegen() {
   static const dtlto_local_codegen Codegen = {
       sizeof(Codegen), 8,
       [](dtlto_host_context *C, uint64_t Id, dtlto_result *Result) {
-        return FakeHost::of(C).run(Id, *Result);
+        return FakeHost::fromContext(C).run(Id, *Result);
       }};
   return &Codegen;
 }
 
-void FakeHost::complain(std::string Text) {
+void FakeHost::addComplaint(std::string Text) {
   Complaints.push_back(std::move(Text));
 }
 
 void FakeHost::check(const char *Call) {
-  if (Closed)
-    complain(std::string(Call) + "() after close()");
+  if (IsClosed)
+    addComplaint(std::string(Call) + "() after close()");
 }
 
-void FakeHost::done(uint64_t Id, const dtlto_result &Result) {
+void FakeHost::onJobDone(uint64_t Id, const dtlto_result &Result) {
   std::lock_guard<std::mutex> Lock(Mutex);
   check("job_done");
-  if (Submitting == std::this_thread::get_id())
-    complain("job_done() from inside of submit()");
+  if (SubmittingThread == std::this_thread::get_id())
+    addComplaint("job_done() from inside of submit()");
   auto It = Jobs.find(Id);
   if (It == Jobs.end())
-    complain(Results.count(Id) ? "a second job_done()"
-                               : "job_done() for a job that isn't there");
+    addComplaint(Results.count(Id) ? "a second job_done()"
+                                   : "job_done() for a job that isn't there");
   else
     Jobs.erase(It); // the plugin must not read it any more
-  Done D;
+  Completion D;
   D.Status = Result.status;
   if (Result.message)
     D.Message = Result.message;
@@ -185,20 +187,20 @@ void FakeHost::done(uint64_t Id, const dtlto_result &Result) {
   switch (D.Status) {
   case DTLTO_OK:
     if (D.Object.empty())
-      complain("no object");
+      addComplaint("no object");
     break;
   case DTLTO_CANCELLED:
   case DTLTO_ERROR_CALLER:
   case DTLTO_ERROR_INFRASTRUCTURE:
   case DTLTO_ERROR_COMPILER:
     if (O.size)
-      complain("an object of a job that failed");
+      addComplaint("an object of a job that failed");
     break;
   default:
-    complain("job_done() with status " + std::to_string(D.Status));
+    addComplaint("job_done() with status " + std::to_string(D.Status));
   }
   if (D.Status >= DTLTO_ERROR_CALLER && D.Message.empty())
-    complain("an error without a message");
+    addComplaint("an error without a message");
   Results[Id] = std::move(D);
   Changed.notify_all();
 }
@@ -208,7 +210,7 @@ int32_t FakeHost::run(uint64_t Id, dtlto_result &Result) {
   check("run");
   auto It = Jobs.find(Id);
   if (It == Jobs.end()) {
-    complain("run() of a job that isn't there");
+    addComplaint("run() of a job that isn't there");
     return Result.status = DTLTO_ERROR_CALLER;
   }
   LocalObjects.push_back("local " + It->second->Spec.Output);
@@ -254,15 +256,15 @@ int32_t FakeHost::tryToSubmit(const JobSpec &Spec, uint64_t &Id) {
   {
     std::lock_guard<std::mutex> Lock(Mutex);
     Id = ++LastId;
-    auto &Owned = Jobs[Id] = std::make_unique<Made>(Spec, Id);
+    auto &Owned = Jobs[Id] = std::make_unique<OwnedJob>(Spec, Id);
     Job = &Owned->Job;
     Modules.push_back(Spec.Primary);
     Modules.insert(Modules.end(), Spec.Imports.begin(), Spec.Imports.end());
-    Submitting = std::this_thread::get_id();
+    SubmittingThread = std::this_thread::get_id();
   }
   int32_t Status = dtlto_plugin_entry.submit(Session, Job);
   std::lock_guard<std::mutex> Lock(Mutex);
-  Submitting = {};
+  SubmittingThread = {};
   if (Status == DTLTO_OK)
     Accepted.insert(Id);
   else
@@ -288,7 +290,7 @@ void FakeHost::cancel(uint64_t Id) { dtlto_plugin_entry.cancel(Session, Id); }
 void FakeHost::refute(uint64_t Id) {
   auto *Refuted = static_cast<const dtlto_refuted *>(
       dtlto_plugin_entry.extension(DTLTO_EXT_REFUTED));
-  Done D = wait(Id);
+  Completion D = wait(Id);
   Refuted->result(Session, Id, D.Worker.c_str(), D.Status);
 }
 
@@ -305,7 +307,7 @@ void FakeHost::close() {
   dtlto_plugin_entry.close(Session);
   Session = nullptr;
   std::lock_guard<std::mutex> Lock(Mutex);
-  Closed = true;
+  IsClosed = true;
   for (uint64_t Id : Accepted)
     EXPECT_EQ(Results.count(Id), 1u) << "job " << Id << " never ended";
   EXPECT_EQ(Results.size(), Accepted.size());
@@ -313,7 +315,7 @@ void FakeHost::close() {
     ADD_FAILURE() << Text;
 }
 
-FakeHost::Done FakeHost::wait(uint64_t Id) {
+FakeHost::Completion FakeHost::wait(uint64_t Id) {
   EXPECT_TRUE(waitFor([&] { return Results.count(Id) != 0; }))
       << "job " << Id << " doesn't end";
   std::lock_guard<std::mutex> Lock(Mutex);
@@ -353,8 +355,8 @@ bool FakeHost::waitFor(std::function<bool()> What) {
 std::vector<std::string> FakeHost::log(uint32_t Level) const {
   std::lock_guard<std::mutex> Lock(Mutex);
   std::vector<std::string> Lines;
-  for (auto &[L, Line] : Logs)
-    if (L == Level)
+  for (auto &[TheLevel, Line] : Logs)
+    if (TheLevel == Level)
       Lines.push_back(Line);
   return Lines;
 }

@@ -72,12 +72,12 @@ public:
   /// Ends the session and checks what the ABI promises for its end.
   void close();
 
-  struct Done {
+  struct Completion {
     int32_t Status = -1; // no job_done() yet
     std::string Object, Message, Worker;
   };
   /// Waits for the end of a job.
-  Done wait(uint64_t Id);
+  Completion wait(uint64_t Id);
   void waitForAll();
   /// Wait for a report of \p State, for a message that contains \p Text, or for
   /// \p NumRunning concurrent local compiles. All fail the test after a time
@@ -107,17 +107,17 @@ public:
   std::function<void(uint64_t)> OnLocal; // called before a local job ends
 
   // Functions of extensions.
-  static FakeHost &of(dtlto_host_context *C) {
+  static FakeHost &fromContext(dtlto_host_context *C) {
     return *reinterpret_cast<FakeHost *>(C);
   }
   int32_t run(uint64_t Id, dtlto_result &Result);
 
 private:
-  struct Made;
+  struct OwnedJob;
   bool waitFor(std::function<bool()> What); // \p What may read all members
   void check(const char *Call);
-  void complain(std::string Text);
-  void done(uint64_t Id, const dtlto_result &Result);
+  void addComplaint(std::string Text);
+  void onJobDone(uint64_t Id, const dtlto_result &Result);
 
   dtlto_host Host = {};
   dtlto_session_config Config = {};
@@ -125,17 +125,17 @@ private:
   mutable std::mutex Mutex; // guards the members below
   std::condition_variable Changed;
   std::vector<std::string> Complaints;
-  std::map<uint64_t, std::unique_ptr<Made>> Jobs; // not done yet
-  std::map<uint64_t, Done> Results;
+  std::map<uint64_t, std::unique_ptr<OwnedJob>> Jobs; // not done yet
+  std::map<uint64_t, Completion> Results;
   std::set<uint64_t> Accepted;
   std::vector<std::shared_ptr<const Module>> Modules;
   std::vector<std::pair<uint32_t, std::string>> Logs;
   std::vector<std::pair<uint64_t, uint32_t>> States;
   std::deque<std::string> LocalObjects;
-  std::thread::id Submitting;
+  std::thread::id SubmittingThread;
   uint64_t LastId = 0;
   unsigned LoadChanges = 0, NumLocal = 0, MostLocal = 0;
-  bool Closed = false;
+  bool IsClosed = false;
 };
 
 /// Resets the plugin's environment variables. Checks that a test leaves no

@@ -63,7 +63,7 @@ static void expectNotUsed(const std::string &Bad,
     ASSERT_EQ(Host.open({"hosts=" + Bad + " " + Good.name()}), DTLTO_OK);
     for (unsigned I = 0; I != 8; ++I) {
       std::string Output = std::to_string(I) + ".o";
-      FakeHost::Done D = Host.wait(Host.submit(smallJob(Output)));
+      FakeHost::Completion D = Host.wait(Host.submit(smallJob(Output)));
       EXPECT_EQ(D.Object, objectOf(Output));
       EXPECT_EQ(D.Worker, Good.name());
     }
@@ -78,7 +78,7 @@ static void expectNotUsed(const std::string &Bad,
     uint64_t Before = Host.submit(smallJob("before.o"));
     EXPECT_EQ(Host.wait(Before).Status, DTLTO_ERROR_INFRASTRUCTURE);
     Host.waitForLog("cannot be used");
-    FakeHost::Done D = Host.wait(Host.submit(smallJob("after.o")));
+    FakeHost::Completion D = Host.wait(Host.submit(smallJob("after.o")));
     EXPECT_EQ(D.Status, DTLTO_ERROR_INFRASTRUCTURE);
     Host.close();
     Check(Host);
@@ -136,7 +136,7 @@ TEST_F(FarmTest, AJobIsReset) {
   Bad.onJob([](MockDistccd::Peer &P) { P.reset(); });
   FakeHost Host;
   ASSERT_EQ(Host.open({hosts({&Bad})}), DTLTO_OK);
-  FakeHost::Done D = Host.wait(Host.submit(smallJob("x.o")));
+  FakeHost::Completion D = Host.wait(Host.submit(smallJob("x.o")));
   EXPECT_NE(D.Message.find("is the disk of its TMPDIR full?"),
             std::string::npos)
       << D.Message;
@@ -165,7 +165,7 @@ TEST_F(FarmTest, WebServer) {
   Bad.onConnect([](MockDistccd::Peer &P) {
     P.receive(100);
     P.send("HTTP/1.1 400 Bad Request\r\nServer: x\r\n\r\n");
-    P.waitUntilLeft();
+    P.waitForDisconnect();
   });
   expectNotUsed(Bad.name(), {"not a distccd", "HTTP/1.1"});
 }
@@ -173,7 +173,7 @@ TEST_F(FarmTest, WebServer) {
 TEST_F(FarmTest, NoAnswer) {
   setenv("DISTCC_IO_TIMEOUT", "1", 1);
   MockDistccd Bad;
-  Bad.onProbe([](MockDistccd::Peer &P) { P.waitUntilLeft(); });
+  Bad.onProbe([](MockDistccd::Peer &P) { P.waitForDisconnect(); });
   expectNotUsed(Bad.name(), {"no answer for 1 s", "overloaded"});
 }
 
@@ -265,7 +265,7 @@ protected:
   /// Expects that host \p Index runs the job, without a probe of later hosts.
   void expectOn(size_t Index) {
     ASSERT_EQ(open(), DTLTO_OK);
-    FakeHost::Done D = Host->wait(Host->submit(smallJob("x.o")));
+    FakeHost::Completion D = Host->wait(Host->submit(smallJob("x.o")));
     EXPECT_EQ(D.Object, objectOf("x.o"));
     EXPECT_EQ(D.Worker, M[Index]->name());
     Host->close();
@@ -365,16 +365,17 @@ TEST_F(FarmTest, NoFileDescriptorForSsh) {
 }
 
 TEST_F(FarmTest, NoFileDescriptorForAConnection) {
-  Listener L;
+  Listener TheListener;
   FakeHost Host;
   FewFiles One(1);
-  ASSERT_EQ(Host.open({"hosts=" + L.name()}), DTLTO_OK);
+  ASSERT_EQ(Host.open({"hosts=" + TheListener.name()}), DTLTO_OK);
   EXPECT_EQ(Host.wait(Host.submit(smallJob("x.o"))).Status,
             DTLTO_ERROR_INFRASTRUCTURE);
   Host.close();
   ASSERT_EQ(Host.warnings().size(), 1u);
   EXPECT_EQ(Host.warnings()[0].find(
-                L.name() + ": this machine cannot open a connection: Too many"),
+                TheListener.name() +
+                ": this machine cannot open a connection: Too many"),
             0u);
 }
 
@@ -399,9 +400,9 @@ TEST_F(FarmTest, AFileDescriptorThatComesLater) {
 
 TEST_F(FarmTest, AFileDescriptorForTheResolverComesLater) {
   MockDistccd A;
-  std::atomic<unsigned> NumAsked{0};
+  std::atomic<unsigned> NumLookups{0};
   setResolver([&](const std::string &) -> std::vector<std::string> {
-    if (++NumAsked != 1)
+    if (++NumLookups != 1)
       return {"127.0.0.1"};
     errno = EMFILE;
     return {};
@@ -427,7 +428,7 @@ TEST_F(FarmTest, AnotherAddressOfTheName) {
   FakeHost Host;
   std::string Name = "several.test:" + std::to_string(A.port());
   ASSERT_EQ(Host.open({"hosts=" + Name}), DTLTO_OK);
-  FakeHost::Done D = Host.wait(Host.submit(smallJob("x.o")));
+  FakeHost::Completion D = Host.wait(Host.submit(smallJob("x.o")));
   EXPECT_EQ(D.Status, DTLTO_OK) << D.Message;
   EXPECT_EQ(D.Worker, Name);
 }
@@ -452,7 +453,7 @@ TEST_F(FarmTest, JobsGoWhereTheProbeWent) {
             DTLTO_OK);
   for (unsigned I = 0; I != 5; ++I) {
     std::string Output = std::to_string(I) + ".o";
-    FakeHost::Done D = Host.wait(Host.submit(smallJob(Output)));
+    FakeHost::Completion D = Host.wait(Host.submit(smallJob(Output)));
     EXPECT_EQ(D.Status, DTLTO_OK) << D.Message;
     EXPECT_EQ(D.Object, objectOf(Output));
   }
@@ -464,16 +465,16 @@ TEST_F(FarmTest, JobsGoWhereTheProbeWent) {
 
 TEST_F(FarmTest, CloseWhileANameIsLookedUp) {
   // Shared, because the resolving thread may use them last.
-  auto Asked = std::make_shared<Gate>(), G = std::make_shared<Gate>();
+  auto FirstLookup = std::make_shared<Gate>(), G = std::make_shared<Gate>();
   setResolver([=](const std::string &) {
-    Asked->open();
+    FirstLookup->open();
     G->wait();
     return std::vector<std::string>{"127.0.0.1"};
   });
   FakeHost Host;
   ASSERT_EQ(Host.open({"hosts=slow.test"}), DTLTO_OK);
   uint64_t Id = Host.submit(smallJob("x.o"));
-  EXPECT_TRUE(Asked->wait());
+  EXPECT_TRUE(FirstLookup->wait());
   Host.close();
   EXPECT_EQ(Host.wait(Id).Status, DTLTO_CANCELLED);
   // The answer is ignored.
@@ -557,7 +558,7 @@ TEST_F(FarmTest, AJobGoesToAnotherHostAndNotBack) {
   Host.waitForLog(A.name() + ": has");
   Host.waitForLog(B.name() + ": has");
   for (unsigned I = 0; I != 10; ++I) {
-    FakeHost::Done D =
+    FakeHost::Completion D =
         Host.wait(Host.submit(smallJob(std::to_string(I) + ".o")));
     EXPECT_EQ(D.Status, DTLTO_OK) << D.Message;
     EXPECT_EQ(D.Worker, B.name());
@@ -780,10 +781,10 @@ TEST_F(FarmTest, AJobWaitsForAnotherHost) {
   Host.waitForState(Held, DTLTO_STATE_RUNNING);
   JobSpec Spec = smallJob("3.o");
   Spec.Avoid = A.name();
-  uint64_t Waits = Host.submit(Spec);
+  uint64_t WaitingJob = Host.submit(Spec);
   EXPECT_EQ(Host.wait(Host.submit(smallJob("4.o"))).Worker, A.name());
   G.open();
-  EXPECT_EQ(Host.wait(Waits).Worker, B.name());
+  EXPECT_EQ(Host.wait(WaitingJob).Worker, B.name());
 
   // Without another host, the avoided one gets the job.
   FakeHost Alone;
@@ -805,7 +806,7 @@ TEST_F(FarmTest, ThreeHostsAreEnough) {
   for (MockDistccd &Mock : M)
     Host.waitForLog(Mock.name() + ": has");
   JobSpec Spec = smallJob("x.o");
-  FakeHost::Done D = Host.wait(Host.submit(Spec));
+  FakeHost::Completion D = Host.wait(Host.submit(Spec));
   EXPECT_EQ(D.Status, DTLTO_ERROR_INFRASTRUCTURE);
   EXPECT_EQ(D.Message.find(M[2].name() + ": "), 0u) << D.Message;
   for (unsigned I = 0; I != 5; ++I)
@@ -844,9 +845,9 @@ TEST_F(FarmTest, ANameThatHasAnotherMachineByThen) {
   Gate G;
   MockDistccd A;
   MockDistccd Other("19.1.6", "127.0.0.2", A.port());
-  auto NumAsked = std::make_shared<std::atomic<unsigned>>(0);
+  auto NumLookups = std::make_shared<std::atomic<unsigned>>(0);
   setResolver([=](const std::string &) {
-    return ++*NumAsked == 1
+    return ++*NumLookups == 1
                ? std::vector<std::string>{"127.0.0.1"}
                : std::vector<std::string>{"127.0.0.2", "127.0.0.1"};
   });
@@ -914,7 +915,7 @@ TEST_F(FarmTest, TheOnlyHostThatFailsNowAndThen) {
   ASSERT_EQ(Host.open({hosts({&A}, "/1")}), DTLTO_OK);
   for (unsigned I = 0; I != 20; ++I) {
     std::string Output = std::to_string(I) + ".o";
-    FakeHost::Done D = Host.wait(Host.submit(smallJob(Output)));
+    FakeHost::Completion D = Host.wait(Host.submit(smallJob(Output)));
     EXPECT_EQ(D.Status, DTLTO_OK) << D.Message;
     EXPECT_EQ(D.Object, objectOf(Output));
   }

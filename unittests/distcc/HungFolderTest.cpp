@@ -87,7 +87,7 @@ TEST_F(HungFolderTest, StateFilesAndLocks) {
 }
 
 TEST_F(HungFolderTest, TheListOfHosts) {
-  auto Limit = std::exchange(FileLimit, std::chrono::milliseconds(1));
+  auto Limit = std::exchange(HostFileTimeout, std::chrono::milliseconds(1));
   dtlto_session_params Params = {};
   Params.size = sizeof(Params);
   Params.llvm_version = "19.1.7";
@@ -98,7 +98,7 @@ TEST_F(HungFolderTest, TheListOfHosts) {
                 [](const char *Name) -> const char * { return getenv(Name); },
                 S, Error, {}),
             SettingsStatus::NoHosts);
-  FileLimit = Limit;
+  HostFileTimeout = Limit;
   ASSERT_EQ(S.Notes.size(), 1u);
   EXPECT_EQ(S.Notes[0], "cannot read the host list '" + Folder +
                             "/hung/distcc/hosts': " + std::strerror(ETIMEDOUT));

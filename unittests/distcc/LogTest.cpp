@@ -34,17 +34,17 @@ protected:
     Host.size = sizeof(Host);
     Host.context = reinterpret_cast<dtlto_host_context *>(this);
     Host.log = [](dtlto_host_context *C, uint32_t Level, const char *Message) {
-      reinterpret_cast<LogTest *>(C)->Told.push_back(std::to_string(Level) +
-                                                     " " + Message);
+      reinterpret_cast<LogTest *>(C)->Messages.push_back(std::to_string(Level) +
+                                                         " " + Message);
     };
   }
   void TearDown() override { std::filesystem::remove_all(Dir); }
 
-  void logAll(MessageLog &L) {
-    L.error("e");
-    L.warning("w");
-    L.note("n");
-    L.debug("d");
+  void logAll(MessageLog &TheLog) {
+    TheLog.error("e");
+    TheLog.warning("w");
+    TheLog.note("n");
+    TheLog.debug("d");
   }
   Lines written() {
     Lines Result;
@@ -59,69 +59,69 @@ protected:
 
   std::string Dir, File, Error;
   dtlto_host Host = {};
-  Lines Told; // messages to the host
+  Lines Messages; // messages to the host
 };
 
 } // namespace
 
 TEST_F(LogTest, WithoutAFile) {
-  MessageLog L(Host, "distcc", "DISTCC_LOG");
-  logAll(L); // also before open()
-  ASSERT_TRUE(L.open("", false, Error));
-  logAll(L);
-  EXPECT_EQ(Told,
+  MessageLog TheLog(Host, "distcc", "DISTCC_LOG");
+  logAll(TheLog); // also before open()
+  ASSERT_TRUE(TheLog.open("", false, Error));
+  logAll(TheLog);
+  EXPECT_EQ(Messages,
             (Lines{"3 e", "2 w", "1 n", "0 d", "3 e", "2 w", "1 n", "0 d"}));
 }
 
 TEST_F(LogTest, VerboseWithoutAFile) {
-  MessageLog L(Host, "distcc", "DISTCC_LOG");
-  ASSERT_TRUE(L.open("", true, Error));
-  logAll(L);
-  EXPECT_EQ(Told, (Lines{"3 e", "2 w", "1 n", "1 d"}));
+  MessageLog TheLog(Host, "distcc", "DISTCC_LOG");
+  ASSERT_TRUE(TheLog.open("", true, Error));
+  logAll(TheLog);
+  EXPECT_EQ(Messages, (Lines{"3 e", "2 w", "1 n", "1 d"}));
 }
 
 TEST_F(LogTest, WithAFile) {
-  MessageLog L(Host, "distcc", "DISTCC_LOG");
-  ASSERT_TRUE(L.open(File, false, Error));
-  logAll(L);
-  EXPECT_EQ(Told, (Lines{"3 e", "0 d"}));
+  MessageLog TheLog(Host, "distcc", "DISTCC_LOG");
+  ASSERT_TRUE(TheLog.open(File, false, Error));
+  logAll(TheLog);
+  EXPECT_EQ(Messages, (Lines{"3 e", "0 d"}));
   EXPECT_EQ(written(),
             (Lines{line("error: e"), line("warning: w"), line("note: n")}));
 }
 
 TEST_F(LogTest, VerboseWithAFile) {
-  MessageLog L(Host, "distcc", "DISTCC_LOG");
-  ASSERT_TRUE(L.open(File, true, Error));
-  logAll(L);
-  EXPECT_EQ(Told, (Lines{"3 e", "0 d"}));
+  MessageLog TheLog(Host, "distcc", "DISTCC_LOG");
+  ASSERT_TRUE(TheLog.open(File, true, Error));
+  logAll(TheLog);
+  EXPECT_EQ(Messages, (Lines{"3 e", "0 d"}));
   EXPECT_EQ(written(), (Lines{line("error: e"), line("warning: w"),
                               line("note: n"), line("debug: d")}));
 }
 
 TEST_F(LogTest, Appends) {
   std::ofstream(File) << "before\n";
-  MessageLog L1(Host, "distcc", "DISTCC_LOG");
-  MessageLog L2(Host, "distcc", "DISTCC_LOG");
-  ASSERT_TRUE(L1.open(File, false, Error));
-  ASSERT_TRUE(L2.open(File, false, Error));
-  L1.note("1");
-  L2.note("2");
-  L1.note("3");
+  MessageLog Log1(Host, "distcc", "DISTCC_LOG");
+  MessageLog Log2(Host, "distcc", "DISTCC_LOG");
+  ASSERT_TRUE(Log1.open(File, false, Error));
+  ASSERT_TRUE(Log2.open(File, false, Error));
+  Log1.note("1");
+  Log2.note("2");
+  Log1.note("3");
   EXPECT_EQ(written(), (Lines{"before", line("note: 1"), line("note: 2"),
                               line("note: 3")}));
 }
 
 TEST_F(LogTest, AMessageIsOneLine) {
-  MessageLog L(Host, "distcc", "DISTCC_LOG");
-  ASSERT_TRUE(L.open(File, false, Error));
-  L.error("a\nb\x1b[2Jc\r\n");
-  EXPECT_EQ(Told, (Lines{"3 a b [2Jc"}));
+  MessageLog TheLog(Host, "distcc", "DISTCC_LOG");
+  ASSERT_TRUE(TheLog.open(File, false, Error));
+  TheLog.error("a\nb\x1b[2Jc\r\n");
+  EXPECT_EQ(Messages, (Lines{"3 a b [2Jc"}));
   EXPECT_EQ(written(), (Lines{line("error: a b [2Jc")}));
 }
 
 TEST_F(LogTest, LinesOfThreadsDoNotMix) {
-  MessageLog L(Host, "distcc", "DISTCC_LOG");
-  ASSERT_TRUE(L.open(File, false, Error));
+  MessageLog TheLog(Host, "distcc", "DISTCC_LOG");
+  ASSERT_TRUE(TheLog.open(File, false, Error));
   constexpr int NumThreads = 4, NumLines = 200;
   std::set<std::string> Expected;
   std::vector<std::thread> Threads;
@@ -133,7 +133,7 @@ TEST_F(LogTest, LinesOfThreadsDoNotMix) {
       Expected.insert(line("note: " + text(T, I)));
     Threads.emplace_back([&, T] {
       for (int I = 0; I != NumLines; ++I)
-        L.note(text(T, I));
+        TheLog.note(text(T, I));
     });
   }
   for (std::thread &T : Threads)
@@ -144,24 +144,24 @@ TEST_F(LogTest, LinesOfThreadsDoNotMix) {
 }
 
 TEST_F(LogTest, AFileThatCannotBeOpened) {
-  MessageLog L(Host, "distcc", "DISTCC_LOG");
-  EXPECT_FALSE(L.open(Dir + "/none/log", false, Error));
+  MessageLog TheLog(Host, "distcc", "DISTCC_LOG");
+  EXPECT_FALSE(TheLog.open(Dir + "/none/log", false, Error));
   EXPECT_NE(Error.find("none/log"), std::string::npos) << Error;
   EXPECT_NE(Error.find("DISTCC_LOG"), std::string::npos) << Error;
-  logAll(L); // continues without the file
-  EXPECT_EQ(Told, (Lines{"3 e", "2 w", "1 n", "0 d"}));
+  logAll(TheLog); // continues without the file
+  EXPECT_EQ(Messages, (Lines{"3 e", "2 w", "1 n", "0 d"}));
 }
 
 TEST_F(LogTest, APipeDoesNotHoldUpTheLink) {
   ASSERT_EQ(mkfifo(File.c_str(), 0600), 0);
-  MessageLog L(Host, "distcc", "DISTCC_LOG");
-  EXPECT_FALSE(L.open(File, false, Error)); // the pipe has no reader
+  MessageLog TheLog(Host, "distcc", "DISTCC_LOG");
+  EXPECT_FALSE(TheLog.open(File, false, Error)); // the pipe has no reader
   int Reader = open(File.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   ASSERT_NE(Reader, -1);
-  EXPECT_TRUE(L.open(File, false, Error));
+  EXPECT_TRUE(TheLog.open(File, false, Error));
   for (int I = 0; I != 200; ++I)
-    L.note(std::string(1000, 'x')); // more than a pipe holds
-  EXPECT_TRUE(Told.empty());
+    TheLog.note(std::string(1000, 'x')); // more than a pipe holds
+  EXPECT_TRUE(Messages.empty());
   close(Reader);
 }
 
@@ -169,26 +169,26 @@ TEST_F(LogTest, NorDoesOneWhoseReaderLeavesEndIt) {
   ASSERT_EQ(mkfifo(File.c_str(), 0600), 0);
   int Reader = open(File.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   ASSERT_NE(Reader, -1);
-  MessageLog L(Host, "distcc", "DISTCC_LOG");
-  EXPECT_TRUE(L.open(File, false, Error));
+  MessageLog TheLog(Host, "distcc", "DISTCC_LOG");
+  EXPECT_TRUE(TheLog.open(File, false, Error));
   close(Reader);
-  L.note("nobody reads"); // must not raise SIGPIPE
+  TheLog.note("nobody reads"); // must not raise SIGPIPE
   sigset_t Pending;
   ASSERT_EQ(sigpending(&Pending), 0);
   EXPECT_EQ(sigismember(&Pending, SIGPIPE), 0);
 }
 
 TEST_F(LogTest, OtherProgramsDoNotInheritTheFile) {
-  MessageLog L(Host, "distcc", "DISTCC_LOG");
-  ASSERT_TRUE(L.open(File, false, Error));
-  struct stat Wanted, Stat;
-  ASSERT_EQ(stat(File.c_str(), &Wanted), 0);
-  int Found = 0;
+  MessageLog TheLog(Host, "distcc", "DISTCC_LOG");
+  ASSERT_TRUE(TheLog.open(File, false, Error));
+  struct stat LogStat, Stat;
+  ASSERT_EQ(stat(File.c_str(), &LogStat), 0);
+  int NumDescriptors = 0;
   for (int Fd = 0; Fd != 256; ++Fd)
-    if (fstat(Fd, &Stat) == 0 && Stat.st_dev == Wanted.st_dev &&
-        Stat.st_ino == Wanted.st_ino) {
-      ++Found;
+    if (fstat(Fd, &Stat) == 0 && Stat.st_dev == LogStat.st_dev &&
+        Stat.st_ino == LogStat.st_ino) {
+      ++NumDescriptors;
       EXPECT_NE(fcntl(Fd, F_GETFD) & FD_CLOEXEC, 0);
     }
-  EXPECT_EQ(Found, 1);
+  EXPECT_EQ(NumDescriptors, 1);
 }

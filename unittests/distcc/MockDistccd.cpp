@@ -114,10 +114,10 @@ bool MockDistccd::Peer::send(std::string_view Bytes) {
 void MockDistccd::Peer::dribble(std::string_view Bytes) {
   for (size_t I = 0; I + 1 < Bytes.size() && send(Bytes.substr(I, 1)); ++I)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  waitUntilLeft();
+  waitForDisconnect();
 }
 
-bool MockDistccd::Peer::answeredProbe() {
+bool MockDistccd::Peer::answerIfProbe() {
   auto Probe = dtlto::distcc::buildProbe("clang-19");
   size_t Size = 0;
   for (std::string_view S : Probe->Segments)
@@ -136,7 +136,7 @@ void MockDistccd::Peer::close() {
     return;
   // Update the counters before the client can notice.
   if (!Request.Argv.empty() && !Request.isProbe())
-    --Mock.Now;
+    --Mock.RunningJobs;
   --Mock.Open;
   Mock.Server.leave(Fd, [this] { ::close(Fd); });
   Fd = -1;
@@ -149,19 +149,19 @@ void MockDistccd::Peer::reset() {
   close();
 }
 
-void MockDistccd::Peer::waitUntilLeft() {
+void MockDistccd::Peer::waitForDisconnect() {
   char Buffer[65536];
   while (::recv(Fd, Buffer, sizeof(Buffer), 0) > 0)
     ;
   std::lock_guard<std::recursive_mutex> Lock(Mock.Mutex);
-  if (!Mock.Stopping)
-    ++Mock.Left;
+  if (!Mock.IsStopping)
+    ++Mock.LeftClients;
   Mock.Changed.notify_all();
 }
 
 void MockDistccd::Peer::hang() {
   std::unique_lock<std::recursive_mutex> Lock(Mock.Mutex);
-  Mock.Changed.wait(Lock, [&] { return Mock.Stopping; });
+  Mock.Changed.wait(Lock, [&] { return Mock.IsStopping; });
 }
 
 bool MockDistccd::Peer::readRequest() {
@@ -222,7 +222,7 @@ MockDistccd::~MockDistccd() { stop(); }
 void MockDistccd::stop() {
   {
     std::lock_guard<std::recursive_mutex> Lock(Mutex);
-    Stopping = true;
+    IsStopping = true;
     Changed.notify_all();
   }
   Server.stop();
@@ -267,7 +267,7 @@ void MockDistccd::serve(Peer &P) {
     ++Probes;
     A = Probe;
   } else {
-    Most = std::max(Most, ++Now);
+    MaxRunningJobs = std::max(MaxRunningJobs, ++RunningJobs);
     Requests.push_back(P.Request);
     if (!Good)
       return;
@@ -276,13 +276,14 @@ void MockDistccd::serve(Peer &P) {
   }
   Changed.notify_all();
   Lock.unlock();
-  Answer Usual;
+  Answer DefaultAnswer;
   if (P.Request.isProbe())
-    Usual.Stdout = "Debian clang version " + Version + " (3+b1)\nTarget: x\n";
+    DefaultAnswer.Stdout =
+        "Debian clang version " + Version + " (3+b1)\nTarget: x\n";
   else
-    Usual.Object = objectOf(P.Request.output());
+    DefaultAnswer.Object = objectOf(P.Request.output());
   if (A)
     A(P);
   else
-    P.send(Usual.wire());
+    P.send(DefaultAnswer.wire());
 }

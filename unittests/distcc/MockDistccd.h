@@ -78,14 +78,14 @@ public:
     bool send(std::string_view Bytes);
     /// For onConnect(): reads as many bytes as a probe has. Answers if it is a
     /// probe, and otherwise returns false.
-    bool answeredProbe();
+    bool answerIfProbe();
     void close();
     void reset(); // RST instead of an orderly end
     /// Sends all of \p Bytes but the last, one at a time, until the client
     /// closes the connection.
     void dribble(std::string_view Bytes);
     /// Discards what the client sends until it closes the connection.
-    void waitUntilLeft();
+    void waitForDisconnect();
     /// Does nothing until the mock stops.
     void hang();
 
@@ -115,11 +115,11 @@ public:
   unsigned numConnections() const { return get(Connections); }
   unsigned numProbes() const { return get(Probes); }
   unsigned numJobs() const { return get(Jobs); }
-  /// The number of clients that left during waitUntilLeft().
-  unsigned numLeft() const { return get(Left); }
+  /// The number of clients that left during waitForDisconnect().
+  unsigned numLeft() const { return get(LeftClients); }
   unsigned numOpen() const { return get(Open); }
   /// The largest number of concurrent jobs.
-  unsigned mostJobs() const { return get(Most); }
+  unsigned mostJobs() const { return get(MaxRunningJobs); }
   std::vector<WireRequest> requests() const;
   /// Waits until \p Done is true. Returns false after a time limit.
   bool waitFor(std::function<bool()> Done);
@@ -138,11 +138,11 @@ private:
   mutable std::recursive_mutex Mutex; // guards the members below
   std::condition_variable_any Changed;
   Act Connect, Probe, Job;
-  unsigned Connections = 0, Probes = 0, Jobs = 0, Left = 0, Open = 0;
-  unsigned Now = 0, Most = 0;
+  unsigned Connections = 0, Probes = 0, Jobs = 0, LeftClients = 0, Open = 0;
+  unsigned RunningJobs = 0, MaxRunningJobs = 0;
   std::vector<WireRequest> Requests;
   std::vector<std::unique_ptr<Peer>> Peers;
-  bool Stopping = false;
+  bool IsStopping = false;
   SocketServer Server; // last, because its threads use the members above
 };
 

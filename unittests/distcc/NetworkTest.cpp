@@ -79,7 +79,7 @@ TEST_F(NetworkTest, OtherSocketsStayAsTheyAre) {
   ASSERT_EQ(::write(Fds[0], "x", 1), 1);
   watchMachine(Fds[0]);
   allowStall(Fds[0], 1s);
-  EXPECT_FALSE(machineIsSilent(Fds[0]));
+  EXPECT_FALSE(isMachineSilent(Fds[0]));
   EXPECT_EQ(wireBytes(Fds[0]).Acknowledged, 0u);
   EXPECT_EQ(wireBytes(Fds[1]).Received, 0u);
   char Byte;
@@ -91,30 +91,30 @@ TEST_F(NetworkTest, OtherSocketsStayAsTheyAre) {
 /// A connection to a peer that doesn't read ends like one to a dead machine,
 /// unless allowStall() extends the limit.
 TEST_F(NetworkTest, AStallIsAllowed) {
-  TheNetworkLimits.Gone = 600ms;
+  TheNetworkLimits.AckTimeout = 600ms;
   auto Began = std::chrono::steady_clock::now();
-  StalledSocket Kept, Lost;
-  EXPECT_GT(wireBytes(Kept.Fd).Acknowledged, 0u);
-  pollfd P = {Lost.Fd, 0, 0};
+  StalledSocket Allowed, Broken;
+  EXPECT_GT(wireBytes(Allowed.Fd).Acknowledged, 0u);
+  pollfd P = {Broken.Fd, 0, 0};
   auto Stalled = [&] { return std::chrono::steady_clock::now() - Began; };
   do
-    allowStall(Kept.Fd, Stalled());
+    allowStall(Allowed.Fd, Stalled());
   while (::poll(&P, 1, 10) == 0 && Stalled() < MaxWait);
-  EXPECT_EQ(option(Lost.Fd, SOL_SOCKET, SO_ERROR), ETIMEDOUT);
-  EXPECT_EQ(option(Kept.Fd, SOL_SOCKET, SO_ERROR), 0);
+  EXPECT_EQ(option(Broken.Fd, SOL_SOCKET, SO_ERROR), ETIMEDOUT);
+  EXPECT_EQ(option(Allowed.Fd, SOL_SOCKET, SO_ERROR), 0);
   // Now the peer reads.
-  int Peer = ::accept4(Kept.Nobody.fd(), nullptr, nullptr, SOCK_CLOEXEC);
+  int Peer = ::accept4(Allowed.Nobody.fd(), nullptr, nullptr, SOCK_CLOEXEC);
   std::string Bytes(1 << 20, ' ');
   while (::recv(Peer, Bytes.data(), Bytes.size(), MSG_DONTWAIT) > 0)
     ;
-  EXPECT_TRUE(Kept.waitFor(POLLOUT));
-  EXPECT_EQ(option(Kept.Fd, SOL_SOCKET, SO_ERROR), 0);
+  EXPECT_TRUE(Allowed.waitFor(POLLOUT));
+  EXPECT_EQ(option(Allowed.Fd, SOL_SOCKET, SO_ERROR), 0);
   ::close(Peer);
 }
 
 /// A busy distccd may not read another job for a while.
 TEST_F(NetworkTest, AServerThatReadsLate) {
-  TheNetworkLimits.Gone = 600ms;
+  TheNetworkLimits.AckTimeout = 600ms;
   MockDistccd A;
   FakeHost Host;
   ASSERT_EQ(Host.open({hosts({&A})}), DTLTO_OK);
@@ -126,34 +126,35 @@ TEST_F(NetworkTest, AServerThatReadsLate) {
     A.onConnect(nullptr);
     A.serve(P);
   });
-  FakeHost::Done D = Host.wait(Host.submit(largeJob("x.o", 12000000)));
+  FakeHost::Completion D = Host.wait(Host.submit(largeJob("x.o", 12000000)));
   EXPECT_EQ(D.Status, DTLTO_OK) << D.Message;
   EXPECT_TRUE(D.Object == objectOf("x.o"));
 }
 
 TEST_F(NetworkTest, WhyAConnectionBroke) {
-  EXPECT_EQ(connectionLost(ECONNRESET), "Connection reset by peer");
+  EXPECT_EQ(connectionErrorText(ECONNRESET), "Connection reset by peer");
   for (int Errno : {ETIMEDOUT, EHOSTUNREACH, ENETUNREACH, EHOSTDOWN})
-    EXPECT_EQ(connectionLost(Errno), "the machine or the network to it has "
-                                     "not answered for 12 s");
+    EXPECT_EQ(connectionErrorText(Errno),
+              "the machine or the network to it has "
+              "not answered for 12 s");
 }
 
 TEST_F(NetworkTest, TransferThatPauses) {
   Transfer T(10s);
   auto Began = T.lastByte();
   EXPECT_EQ(T.deadline(), Began + 10s);
-  EXPECT_TRUE(T.stopped());
+  EXPECT_TRUE(T.hasStopped());
   EXPECT_EQ(T.text(), "0 bytes in 0 s");
   // The rate is high enough, so only the pause counts.
   for (uint64_t Bytes : {uint64_t(100) << 10, UINT64_MAX}) {
-    T.arrived(Bytes);
+    T.recordBytes(Bytes);
     EXPECT_EQ(T.bytes(), Bytes);
     EXPECT_GT(T.lastByte(), Began);
     EXPECT_EQ(T.deadline(), T.lastByte() + 10s);
-    EXPECT_TRUE(T.stopped());
+    EXPECT_TRUE(T.hasStopped());
   }
   auto Last = T.lastByte();
-  T.arrived(UINT64_MAX); // no new bytes
+  T.recordBytes(UINT64_MAX); // no new bytes
   EXPECT_EQ(T.lastByte(), Last);
 }
 
@@ -162,10 +163,10 @@ TEST_F(NetworkTest, TransferThatDribbles) {
   Transfer T(10s);
   auto Began = T.lastByte();
   for (uint64_t Bytes = 1; Bytes != 5; ++Bytes) {
-    T.arrived(Bytes);
+    T.recordBytes(Bytes);
     EXPECT_GT(T.lastByte(), Began);
     EXPECT_EQ(T.deadline(), Began + 10s);
-    EXPECT_FALSE(T.stopped());
+    EXPECT_FALSE(T.hasStopped());
     EXPECT_EQ(T.text(), std::to_string(Bytes) +
                             (Bytes == 1 ? " byte" : " bytes") + " in 0 s");
   }

@@ -33,7 +33,7 @@ static std::string noise(size_t Size, unsigned Seed) {
   return Bytes;
 }
 
-static std::string unpacked(const Packed &P) {
+static std::string unpacked(const PackedBytes &P) {
   dtlto::sdk::Buffer Plain;
   std::string Error;
   EXPECT_TRUE(lzoDecompress(view(*P), 1 << 30, Plain, Error)) << Error;
@@ -43,7 +43,7 @@ static std::string unpacked(const Packed &P) {
 TEST(PackCacheTest, Once) {
   dtlto::ByteCache Cache(1 << 20);
   std::string A = noise(1000, 1), B = A;
-  Packed First = pack(Cache, input(A));
+  PackedBytes First = pack(Cache, input(A));
   EXPECT_EQ(unpacked(First), A);
   EXPECT_EQ(pack(Cache, input(A)), First);
   // Another address counts as other contents.
@@ -55,7 +55,7 @@ TEST(PackCacheTest, WhatOneJobReadsIsNotKept) {
   std::string A = noise(1000, 1);
   for (uint32_t Role :
        {DTLTO_ROLE_PRIMARY, DTLTO_ROLE_INDEX, DTLTO_ROLE_OTHER}) {
-    Packed First = pack(Cache, input(A, Role));
+    PackedBytes First = pack(Cache, input(A, Role));
     A[0] ^= 1; // another job's input at the same address
     EXPECT_EQ(unpacked(pack(Cache, input(A, Role))), A);
     EXPECT_NE(unpacked(First), A);
@@ -93,7 +93,7 @@ TEST(PackCacheTest, LargerThanAll) {
   std::string Large = noise(5000, 1), Small = noise(500, 2);
   std::weak_ptr<const std::vector<uint8_t>> Kept;
   {
-    Packed P = pack(Cache, input(Large));
+    PackedBytes P = pack(Cache, input(Large));
     Kept = P;
     EXPECT_EQ(unpacked(P), Large); // a job still holds it
   }
@@ -109,20 +109,20 @@ TEST(PackCacheTest, ManyThreads) {
   for (unsigned I = 0; I != NumModules; ++I)
     Modules.push_back(noise(20000, I));
   dtlto::ByteCache Cache(1 << 20); // room for all
-  std::vector<std::vector<Packed>> Seen(NumThreads);
+  std::vector<std::vector<PackedBytes>> Results(NumThreads);
   std::vector<std::thread> Threads;
-  for (std::vector<Packed> &Mine : Seen)
+  for (std::vector<PackedBytes> &OwnResults : Results)
     Threads.emplace_back([&] {
       for (const std::string &M : Modules)
-        Mine.push_back(pack(Cache, input(M)));
+        OwnResults.push_back(pack(Cache, input(M)));
     });
   for (std::thread &T : Threads)
     T.join();
   for (unsigned I = 0; I != NumModules; ++I) {
-    EXPECT_EQ(unpacked(Seen[0][I]), Modules[I]);
+    EXPECT_EQ(unpacked(Results[0][I]), Modules[I]);
     // All threads got the same: each module was compressed once.
-    for (const std::vector<Packed> &Mine : Seen)
-      EXPECT_EQ(Mine[I], Seen[0][I]);
+    for (const std::vector<PackedBytes> &OwnResults : Results)
+      EXPECT_EQ(OwnResults[I], Results[0][I]);
   }
 }
 
@@ -132,24 +132,25 @@ TEST(PackCacheTest, ManyThreadsWithLittleRoom) {
   for (unsigned I = 0; I != NumModules; ++I)
     Modules.push_back(noise(3000, I));
   dtlto::ByteCache Cache(10000);
-  std::vector<std::weak_ptr<const std::vector<uint8_t>>> Made[NumThreads];
+  std::vector<std::weak_ptr<const std::vector<uint8_t>>>
+      PackedModules[NumThreads];
   std::vector<std::thread> Threads;
   for (unsigned T = 0; T != NumThreads; ++T)
     Threads.emplace_back([&, T] {
       for (unsigned I = 0; I != 100; ++I) {
         const std::string &M = Modules[I * (T + 1) % NumModules];
-        Packed P = pack(Cache, input(M));
+        PackedBytes P = pack(Cache, input(M));
         EXPECT_EQ(unpacked(P), M);
-        Made[T].push_back(P);
+        PackedModules[T].push_back(P);
       }
     });
   for (std::thread &T : Threads)
     T.join();
   std::set<const void *> Alive;
   uint64_t Bytes = 0;
-  for (auto &List : Made)
+  for (auto &List : PackedModules)
     for (auto &Weak : List)
-      if (Packed P = Weak.lock(); P && Alive.insert(P.get()).second)
+      if (PackedBytes P = Weak.lock(); P && Alive.insert(P.get()).second)
         Bytes += P->size();
   EXPECT_LE(Bytes, 10000u);
   EXPECT_GT(Bytes, 5000u);

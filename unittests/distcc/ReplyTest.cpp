@@ -35,7 +35,7 @@ static std::string errorOf(const std::string &Wire) {
     ReplyParser P;
     bool Ok = feed(P, Wire, Piece) && P.end();
     EXPECT_EQ(Ok, P.error().empty());
-    EXPECT_FALSE(!Ok && P.complete());
+    EXPECT_FALSE(!Ok && P.isComplete());
     if (Piece == 1)
       First = P.error();
     // The bytes shown after the end depend on the pieces.
@@ -58,10 +58,10 @@ TEST(ReplyTest, Whole) {
   for (size_t Piece = 1; Piece != 20; ++Piece)
     for (const char *Rest : {"", "DOTD00000000", "DOTD00000004deps"}) {
       ReplyParser P;
-      EXPECT_FALSE(P.started());
+      EXPECT_FALSE(P.hasStarted());
       ASSERT_TRUE(feed(P, Whole + Rest, Piece)) << P.error();
-      EXPECT_TRUE(P.started());
-      EXPECT_TRUE(P.complete());
+      EXPECT_TRUE(P.hasStarted());
+      EXPECT_TRUE(P.isComplete());
       EXPECT_TRUE(P.end()) << P.error();
       Reply R = P.take();
       EXPECT_EQ(R.WaitStatus, 0u);
@@ -88,21 +88,21 @@ TEST(ReplyTest, Failure) {
 TEST(ReplyTest, StartedWithTheFirstByte) {
   ReplyParser P;
   EXPECT_TRUE(feed(P, "D", 1));
-  EXPECT_TRUE(P.started());
+  EXPECT_TRUE(P.hasStarted());
 }
 
 TEST(ReplyTest, CompleteWithTheLastByteOfTheObject) {
   ReplyParser P;
   EXPECT_TRUE(feed(P, Whole.substr(0, Whole.size() - 1), 7));
-  EXPECT_FALSE(P.complete());
+  EXPECT_FALSE(P.isComplete());
   EXPECT_TRUE(feed(P, Whole.substr(Whole.size() - 1), 7));
-  EXPECT_TRUE(P.complete());
+  EXPECT_TRUE(P.isComplete());
   // An empty object ends with its token.
   ReplyParser Q;
   EXPECT_TRUE(feed(Q, Head + "SERR00000000SOUT00000000DOTO0000000", 7));
-  EXPECT_FALSE(Q.complete());
+  EXPECT_FALSE(Q.isComplete());
   EXPECT_TRUE(feed(Q, "0", 7));
-  EXPECT_TRUE(Q.complete());
+  EXPECT_TRUE(Q.isComplete());
 }
 
 TEST(ReplyTest, EndsEarly) {
@@ -176,17 +176,17 @@ TEST(ReplyTest, LengthsHaveBounds) {
 TEST(ReplyTest, MemoryGrowsWithWhatArrives) {
   ReplyParser P;
   ASSERT_TRUE(feed(P, Head + "SERR00000000SOUT00000000DOTO40000000", 100));
-  size_t Arrived = 0;
+  size_t NumArrived = 0;
   for (unsigned I = 0; I != 100; ++I) {
     size_t Room = 0;
     uint8_t *To = P.space(Room);
-    EXPECT_LE(Room, std::max(Arrived, size_t(64) << 10));
+    EXPECT_LE(Room, std::max(NumArrived, size_t(64) << 10));
     std::memset(To, 'x', std::min<size_t>(Room, 10000));
     ASSERT_TRUE(P.commit(std::min<size_t>(Room, 10000)));
-    Arrived += std::min<size_t>(Room, 10000);
+    NumArrived += std::min<size_t>(Room, 10000);
   }
   Reply R = P.take();
-  EXPECT_LE(R.Object.capacity(), 2 * Arrived);
+  EXPECT_LE(R.Object.capacity(), 2 * NumArrived);
 }
 
 TEST(ReplyTest, LargeObjectArrivesWhole) {

@@ -47,7 +47,7 @@ static std::vector<std::string> takeApart(const Request &R) {
   return Result;
 }
 
-static Packed packOne(const dtlto_input &Input) {
+static PackedBytes packOne(const dtlto_input &Input) {
   return std::make_shared<const std::vector<uint8_t>>(lzoCompress(
       {static_cast<const char *>(Input.bytes.data), size_t(Input.bytes.size)}));
 }
@@ -137,7 +137,7 @@ TEST_F(RequestTest, Whole) {
 
 TEST_F(RequestTest, FilesAreNotCopied) {
   add(DTLTO_ROLE_PRIMARY, "m.main", "bytes");
-  Packed Shared = packOne(Inputs[0]);
+  PackedBytes Shared = packOne(Inputs[0]);
   auto R = buildRequest(job({"clang", "m.main"}), "c",
                         [&](const dtlto_input &) { return Shared; });
   ASSERT_NE(R, nullptr);

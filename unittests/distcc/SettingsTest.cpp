@@ -57,7 +57,7 @@ protected:
     return Status;
   }
   void expectWrong(std::vector<std::string> Parts) {
-    EXPECT_EQ(read(), SettingsStatus::Wrong);
+    EXPECT_EQ(read(), SettingsStatus::Invalid);
     for (const std::string &Part : Parts)
       EXPECT_NE(Error.find(Part), std::string::npos)
           << Part << " is not in: " << Error;

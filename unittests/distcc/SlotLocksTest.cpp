@@ -63,7 +63,7 @@ TEST_F(SlotLocksTest, OneHasASlot) {
   EXPECT_TRUE(B->take(H, 1));
   EXPECT_TRUE(B->take(I, 0));
   EXPECT_FALSE(A->take(I, 0));
-  A->give(H, 0);
+  A->release(H, 0);
   EXPECT_TRUE(B->take(H, 0));
   B.reset();
   EXPECT_TRUE(A->take(H, 0));
@@ -82,15 +82,15 @@ TEST_F(SlotLocksTest, SeveralMayAwaitOne) {
   auto A = open(), B = open(), C = open();
   ASSERT_TRUE(A && B && C);
   SlotLocks::Host H = SlotLocks::host("node");
-  A->await(H);
-  EXPECT_FALSE(A->isAwaited(H)); // A itself doesn't count
-  EXPECT_TRUE(B->isAwaited(H));
-  EXPECT_FALSE(B->isAwaited(SlotLocks::host("other")));
-  C->await(H);
-  A->stopAwaiting(H);
-  EXPECT_TRUE(A->isAwaited(H));
+  A->request(H);
+  EXPECT_FALSE(A->isRequested(H)); // A itself doesn't count
+  EXPECT_TRUE(B->isRequested(H));
+  EXPECT_FALSE(B->isRequested(SlotLocks::host("other")));
+  C->request(H);
+  A->cancelRequest(H);
+  EXPECT_TRUE(A->isRequested(H));
   C.reset();
-  EXPECT_FALSE(A->isAwaited(H));
+  EXPECT_FALSE(A->isRequested(H));
 }
 
 TEST_F(SlotLocksTest, TheyEndWithTheProcess) {
@@ -100,14 +100,14 @@ TEST_F(SlotLocksTest, TheyEndWithTheProcess) {
   pid_t Child = ::fork();
   if (Child == 0) {
     auto A = open();
-    char Had = A && A->take(H, 0);
-    [[maybe_unused]] ssize_t N = ::write(Ready[1], &Had, 1);
+    char HasSlot = A && A->take(H, 0);
+    [[maybe_unused]] ssize_t N = ::write(Ready[1], &HasSlot, 1);
     ::pause();
     ::_exit(0);
   }
-  char Had = 0;
-  ASSERT_EQ(::read(Ready[0], &Had, 1), 1);
-  EXPECT_TRUE(Had);
+  char HasSlot = 0;
+  ASSERT_EQ(::read(Ready[0], &HasSlot, 1), 1);
+  EXPECT_TRUE(HasSlot);
   auto B = open();
   ASSERT_TRUE(B);
   EXPECT_FALSE(B->take(H, 0));
@@ -162,22 +162,22 @@ TEST_F(SlotLocksTest, ASlotIsLeftToWhoAwaitsOne) {
   FakeHost Host;
   ASSERT_EQ(Host.open({hosts({&M}, "/1")}), DTLTO_OK);
   std::atomic<bool> Enough{false};
-  std::thread Submits([&] {
+  std::thread Submitter([&] {
     for (size_t I = 0; !Enough; ++I)
       Host.submit(smallJob(output(I)));
   });
   EXPECT_TRUE(M.waitFor([&] { return M.numJobs() > 2; }));
   EXPECT_FALSE(Other->take(H, 0));
-  Other->await(H);
+  Other->request(H);
   EXPECT_TRUE(waitFor([&] { return Other->take(H, 0); }));
-  Other->stopAwaiting(H);
+  Other->cancelRequest(H);
   // Now the link itself has to wait, and registers for that.
-  EXPECT_TRUE(waitFor([&] { return Other->isAwaited(H); }));
+  EXPECT_TRUE(waitFor([&] { return Other->isRequested(H); }));
   unsigned Before = M.numJobs();
-  Other->give(H, 0);
+  Other->release(H, 0);
   EXPECT_TRUE(M.waitFor([&] { return M.numJobs() > Before + 2; }));
   Enough = true;
-  Submits.join();
+  Submitter.join();
   Host.waitForAll();
 }
 

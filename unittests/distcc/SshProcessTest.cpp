@@ -50,11 +50,12 @@ protected:
 static bool copy(int From, int To) {
   char Buffer[65536];
   ssize_t N = read(From, Buffer, sizeof(Buffer));
-  for (ssize_t Done = 0; Done < N;) {
-    ssize_t Written = write(To, Buffer + Done, static_cast<size_t>(N - Done));
+  for (ssize_t NumWritten = 0; Completion < N;) {
+    ssize_t Written =
+        write(To, Buffer + NumWritten, static_cast<size_t>(N - Completion));
     if (Written <= 0)
       return false;
-    Done += Written;
+    NumWritten += Written;
   }
   return N > 0;
 }
@@ -78,7 +79,7 @@ static int relay(int Port) {
   }
 }
 
-static int beSsh(int Argc, char **Argv) {
+static int runAsSsh(int Argc, char **Argv) {
   std::string What = Argv[1];
   if (What == "--ssh-die")
     return 255;
@@ -112,7 +113,7 @@ static int beSsh(int Argc, char **Argv) {
 
 int main(int Argc, char **Argv) {
   if (Argc > 1 && std::strncmp(Argv[1], "--ssh-", 6) == 0)
-    return beSsh(Argc, Argv);
+    return runAsSsh(Argc, Argv);
   testing::InitGoogleTest(&Argc, Argv);
   return RUN_ALL_TESTS();
 }
@@ -132,7 +133,7 @@ TEST_F(SshProcessTest, Jobs) {
     Ids.push_back(Host.submit(I ? smallJob(std::to_string(I) + ".o")
                                 : largeJob("0.o", 3000000)));
   for (unsigned I = 0; I != 12; ++I) {
-    FakeHost::Done D = Host.wait(Ids[I]);
+    FakeHost::Completion D = Host.wait(Ids[I]);
     EXPECT_EQ(D.Status, DTLTO_OK) << D.Message;
     EXPECT_EQ(D.Object, objectOf(std::to_string(I) + ".o"));
     EXPECT_EQ(D.Worker, "me@there");
@@ -238,7 +239,7 @@ TEST_F(SshProcessTest, HangsBesideAGoodHost) {
 
 TEST_F(SshProcessTest, CancelEndsTheProcess) {
   MockDistccd A;
-  A.onJob([](MockDistccd::Peer &P) { P.waitUntilLeft(); });
+  A.onJob([](MockDistccd::Peer &P) { P.waitForDisconnect(); });
   setSsh("relay " + std::to_string(A.port()) + " " + Folder + "/log");
   FakeHost Host;
   ASSERT_EQ(Host.open({"hosts=me@there"}), DTLTO_OK);

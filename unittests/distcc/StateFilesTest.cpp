@@ -77,8 +77,8 @@ public:
     Files.open(7, Module, Host, Slot);
     Files.wait(std::chrono::seconds(30));
   }
-  void note(Phase P) {
-    Files.note(7, P);
+  void writePhase(Phase P) {
+    Files.writePhase(7, P);
     Files.wait(std::chrono::seconds(30));
   }
   void remove() {
@@ -96,7 +96,7 @@ TEST_F(StateFilesTest, Layout) {
   if (sizeof(void *) != 8 || sizeof(long) != 8)
     GTEST_SKIP() << "another layout";
   StateFile F(Dir, "dir/libfoo.a(bar.o at 1234)", "node3:4000", 5);
-  F.note(Phase::Compile);
+  F.writePhase(Phase::Compile);
   std::string Bytes = contents(1);
   ASSERT_EQ(Bytes.size(), 296u);
   EXPECT_EQ(at<uint64_t>(Bytes, 0), 296u);
@@ -118,7 +118,7 @@ TEST_F(StateFilesTest, Phases) {
                                           {Phase::Compile, 5},
                                           {Phase::Receive, 6}};
   for (auto [P, Number] : Phases) {
-    F.note(P);
+    F.writePhase(P);
     EXPECT_EQ(at<int>(contents(1), PhaseAt), Number);
   }
   EXPECT_EQ(count(), 1u);
@@ -126,29 +126,29 @@ TEST_F(StateFilesTest, Phases) {
 
 TEST_F(StateFilesTest, Refresh) {
   StateFile F(Dir, "m", "h", 0);
-  F.note(Phase::Send);
+  F.writePhase(Phase::Send);
   std::string Before = contents(1);
   ASSERT_EQ(::unlink(path(1).c_str()), 0); // as a monitor does
-  F.note(Phase::Send);
+  F.writePhase(Phase::Send);
   EXPECT_EQ(contents(1), Before);
   // The file's time is updated.
   fs::file_time_type Old = fs::last_write_time(path(1)) - std::chrono::hours(1);
   fs::last_write_time(path(1), Old);
-  F.note(Phase::Send);
+  F.writePhase(Phase::Send);
   EXPECT_GT(fs::last_write_time(path(1)), Old);
 }
 
 TEST_F(StateFilesTest, IsRemoved) {
   {
     StateFile F(Dir, "m", "h", 0);
-    F.note(Phase::Send);
+    F.writePhase(Phase::Send);
     EXPECT_EQ(count(), 1u);
     F.remove();
     EXPECT_EQ(count(), 0u);
-    F.note(Phase::Send); // has no effect
+    F.writePhase(Phase::Send); // has no effect
     EXPECT_EQ(count(), 0u);
     F.Files.open(7, "m", "h", 0);
-    F.note(Phase::Send);
+    F.writePhase(Phase::Send);
     EXPECT_TRUE(fs::exists(path(2)));
     EXPECT_EQ(count(), 1u);
   }
@@ -159,13 +159,13 @@ TEST_F(StateFilesTest, LongNames) {
   {
     StateFile F(Dir, std::string(200, 'x') + "/end.o", std::string(300, 'h'),
                 0);
-    F.note(Phase::Send);
+    F.writePhase(Phase::Send);
     EXPECT_EQ(text(contents(1), FileAt), std::string(121, 'x') + "/end.o");
     EXPECT_EQ(text(contents(1), HostAt), std::string(127, 'h'));
   }
   {
     StateFile F(Dir, std::string(127, 'x'), "h", 0);
-    F.note(Phase::Send);
+    F.writePhase(Phase::Send);
     EXPECT_EQ(text(contents(1), FileAt), std::string(127, 'x'));
   }
   // Characters of two bytes aren't cut in half.
@@ -173,13 +173,13 @@ TEST_F(StateFilesTest, LongNames) {
   for (int I = 0; I != 100; ++I)
     Umlauts += "\xc3\xa4";
   StateFile F(Dir, Umlauts, "h", 0);
-  F.note(Phase::Send);
+  F.writePhase(Phase::Send);
   EXPECT_EQ(text(contents(1), FileAt), Umlauts.substr(0, 126));
 }
 
 TEST_F(StateFilesTest, NamesAreOneLine) {
   StateFile F(Dir, "a\nb\x1b", "h\r", 0);
-  F.note(Phase::Send);
+  F.writePhase(Phase::Send);
   EXPECT_EQ(text(contents(1), FileAt), "a?b?");
   EXPECT_EQ(text(contents(1), HostAt), "h?");
 }
@@ -197,12 +197,12 @@ TEST_F(StateFilesTest, FoldersAreMadeAsDistccDoes) {
 
 TEST_F(StateFilesTest, FailuresAreSilent) {
   StateFile None("", "m", "h", 0);
-  None.note(Phase::Send);
+  None.writePhase(Phase::Send);
   None.remove();
   std::ofstream(Base + "/file") << "x";
   StateFile F(Base + "/file/state", "m", "h", 0);
-  F.note(Phase::Send);
-  F.note(Phase::Send);
+  F.writePhase(Phase::Send);
+  F.writePhase(Phase::Send);
   EXPECT_EQ(size_t(std::distance(fs::directory_iterator(Base), {})), 1u);
 }
 
@@ -210,10 +210,10 @@ TEST_F(StateFilesTest, APipeInItsPlace) {
   fs::create_directories(Dir);
   ASSERT_EQ(mkfifo(path(1).c_str(), 0600), 0);
   StateFile F(Dir, "m.o", "host", 0);
-  F.note(Phase::Send); // the pipe has no reader
+  F.writePhase(Phase::Send); // the pipe has no reader
   int Reader = ::open(path(1).c_str(), O_RDONLY | O_NONBLOCK);
   ASSERT_NE(Reader, -1);
-  F.note(Phase::Compile);
+  F.writePhase(Phase::Compile);
   char Byte;
   EXPECT_EQ(::read(Reader, &Byte, 1), 0);
   ::close(Reader);
@@ -222,11 +222,11 @@ TEST_F(StateFilesTest, APipeInItsPlace) {
 TEST_F(StateFilesTest, OnAThreadOfTheirOwn) {
   {
     StateFiles Files(Dir);
-    Files.note(7, Phase::Send); // an unknown job: ignored
+    Files.writePhase(7, Phase::Send); // an unknown job: ignored
     Files.open(1, "a.o", "host", 0);
-    Files.note(1, Phase::Send);
+    Files.writePhase(1, Phase::Send);
     Files.open(2, "b.o", "host", 1);
-    Files.note(2, Phase::Compile);
+    Files.writePhase(2, Phase::Compile);
     Files.remove(1);
     auto End = std::chrono::steady_clock::now() + std::chrono::seconds(30);
     while ((fs::exists(path(1)) || !fs::exists(path(2))) &&
@@ -243,9 +243,9 @@ TEST_F(StateFilesTest, DistccmonTextShowsIt) {
     GTEST_SKIP() << "no distccmon-text";
   StateFiles Files(Dir);
   Files.open(1, "liba.a(one.o at 8)", "node3:4000", 0);
-  Files.note(1, Phase::Compile);
+  Files.writePhase(1, Phase::Compile);
   Files.open(2, "two.o", "[::1]:4000", 3);
-  Files.note(2, Phase::Send);
+  Files.writePhase(2, Phase::Send);
   Files.wait(std::chrono::seconds(30));
   std::string Command =
       "DISTCC_DIR='" + Base + "/distcc' distccmon-text 2>&1 </dev/null";

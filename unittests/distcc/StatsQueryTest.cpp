@@ -123,7 +123,7 @@ TEST_F(StatsQueryTest, ALimitIsNotAsked) {
 TEST_F(StatsQueryTest, NoUsefulAnswer) {
   std::vector<MockDistccd::Act> Acts = {
       [](MockDistccd::Peer &) {}, [](MockDistccd::Peer &P) { P.reset(); },
-      [](MockDistccd::Peer &P) { P.waitUntilLeft(); },
+      [](MockDistccd::Peer &P) { P.waitForDisconnect(); },
       [](MockDistccd::Peer &P) {
         P.receive(18);
         P.send("\ndcc_max_kids 999999\n");

@@ -30,17 +30,17 @@ static Reply exited(int Code, const std::string &Stderr) {
   return reply(uint32_t(Code) << 8, Stderr);
 }
 
-static void expect(const Reply &R, int32_t Status, bool HostAtFault,
+static void expect(const Reply &R, int32_t Status, bool IsHostAtFault,
                    const std::string &Message) {
   Verdict V = judge(R);
   EXPECT_EQ(V.Status, Status) << V.Message;
-  EXPECT_EQ(V.HostAtFault, HostAtFault) << V.Message;
+  EXPECT_EQ(V.IsHostAtFault, IsHostAtFault) << V.Message;
   EXPECT_EQ(V.Message, Message);
   EXPECT_EQ(V.Object.size(), 0u);
 }
-static void expectInfrastructure(const Reply &R, bool HostAtFault,
+static void expectInfrastructure(const Reply &R, bool IsHostAtFault,
                                  const std::string &Message) {
-  expect(R, DTLTO_ERROR_INFRASTRUCTURE, HostAtFault, Message);
+  expect(R, DTLTO_ERROR_INFRASTRUCTURE, IsHostAtFault, Message);
 }
 static void expectCompiler(const Reply &R, const std::string &Message) {
   expect(R, DTLTO_ERROR_COMPILER, false, Message);
@@ -52,7 +52,7 @@ TEST(VerdictTest, Success) {
                        std::string(100000, '\0');
   Verdict V = judge(reply(0, "", Object));
   EXPECT_EQ(V.Status, DTLTO_OK);
-  EXPECT_FALSE(V.HostAtFault);
+  EXPECT_FALSE(V.IsHostAtFault);
   EXPECT_EQ(V.Message, "");
   EXPECT_EQ(std::string(V.Object.data(), V.Object.data() + V.Object.size()),
             Object);
@@ -71,7 +71,7 @@ TEST(VerdictTest, StatusZeroIsNotEnough) {
   expectInfrastructure(reply(0, "\nwhy\nmore\n"), true,
                        "the compiler wrote an empty object: why");
   // Messages of clang 19.
-  for (const auto &[Line, HostAtFault] :
+  for (const auto &[Line, IsHostAtFault] :
        {std::pair<std::string, bool>(
             "Error loading index file 'index.thinlto.bc': Invalid bitcode",
             false),
@@ -81,7 +81,7 @@ TEST(VerdictTest, StatusZeroIsNotEnough) {
         {"Error running ThinLTO backend: Could not open it", true}}) {
     for (const char *Object : {"", "object"})
       expectInfrastructure(
-          reply(0, "warning: w\n" + Line + "\nafter\n", Object), HostAtFault,
+          reply(0, "warning: w\n" + Line + "\nafter\n", Object), IsHostAtFault,
           "the compiler could not read its inputs: " + Line);
   }
 }
@@ -92,7 +92,7 @@ TEST(VerdictTest, ImportError) {
                       "Import: link error: no";
   Verdict V = judge(reply(0, Words + "\n"));
   EXPECT_EQ(V.Status, DTLTO_OK);
-  EXPECT_FALSE(V.HostAtFault);
+  EXPECT_FALSE(V.IsHostAtFault);
   EXPECT_EQ(V.Message, Words);
   EXPECT_EQ(V.Object.size(), 0u);
 }
@@ -165,7 +165,7 @@ TEST(VerdictTest, DamagedParts) {
     (Part == 0 ? R.Stderr : Part == 1 ? R.Stdout : R.Object).pop_back();
     Verdict V = judge(R);
     EXPECT_EQ(V.Status, DTLTO_ERROR_INFRASTRUCTURE);
-    EXPECT_TRUE(V.HostAtFault);
+    EXPECT_TRUE(V.IsHostAtFault);
     const char *Names[] = {"standard error", "standard output", "object"};
     EXPECT_NE(V.Message.find(Names[Part]), std::string::npos) << V.Message;
     EXPECT_NE(V.Message.find("damaged LZO data"), std::string::npos)
@@ -261,16 +261,16 @@ TEST(VerdictTest, ProbeOfAnotherVersion) {
 }
 
 TEST(VerdictTest, ProbeOfAWorker) {
-  auto Probed = [](const std::string &Stdout) {
+  auto probe = [](const std::string &Stdout) {
     std::string Line;
     return judgeProbe(reply(0, "", "", Stdout), "/opt/bin/dtlto-codegen",
                       "19.1.7", Line);
   };
-  std::string Ours = "dtlto-codegen " DTLTO_VERSION ", LLVM version ";
-  EXPECT_EQ(Probed(Ours + "19.1.7\n"), "");
-  EXPECT_EQ(Probed(Ours + "19.1.7 (https://example.com 0123)\n"), "");
-  EXPECT_NE(Probed(Ours + "19.1.7-rc1\n"), "");
-  EXPECT_EQ(Probed("dtlto-codegen 0.0.1, LLVM version 19.1.7\n"),
+  std::string Version = "dtlto-codegen " DTLTO_VERSION ", LLVM version ";
+  EXPECT_EQ(probe(Version + "19.1.7\n"), "");
+  EXPECT_EQ(probe(Version + "19.1.7 (https://example.com 0123)\n"), "");
+  EXPECT_NE(probe(Version + "19.1.7-rc1\n"), "");
+  EXPECT_EQ(probe("dtlto-codegen 0.0.1, LLVM version 19.1.7\n"),
             "/opt/bin/dtlto-codegen is 'dtlto-codegen 0.0.1, LLVM "
             "version 19.1.7', but this linker has dtlto " DTLTO_VERSION
             ": install the same version");

@@ -40,7 +40,7 @@ TEST(WorkPoolTest, InOrder) {
 TEST(WorkPoolTest, AtTheSameTimeButNoMore) {
   constexpr unsigned MaxThreads = 3;
   std::atomic<unsigned> Now{0}, Most{0}, Done{0};
-  Gate AllAreHere, Last;
+  Gate AllStarted, Last;
   WorkPool Pool(MaxThreads);
   for (unsigned I = 0; I != 30; ++I)
     Pool.run([&] {
@@ -48,8 +48,8 @@ TEST(WorkPoolTest, AtTheSameTimeButNoMore) {
       for (unsigned M = Most; M < Here && !Most.compare_exchange_weak(M, Here);)
         ;
       if (Here == MaxThreads)
-        AllAreHere.open();
-      EXPECT_TRUE(AllAreHere.wait());
+        AllStarted.open();
+      EXPECT_TRUE(AllStarted.wait());
       --Now;
       if (++Done == 30)
         Last.open();
@@ -82,17 +82,17 @@ TEST(WorkPoolTest, FromManyThreads) {
 /// The pool starts only as many threads as the process's limits leave, minus a
 /// reserve. It grows when the limits leave more.
 TEST(WorkPoolTest, LimitsOfThreads) {
-  std::atomic<size_t> Left{dtlto::sdk::threadsToLeave() + 2};
-  std::atomic<unsigned> NumBegun{0};
+  std::atomic<size_t> Left{dtlto::sdk::reservedThreads() + 2};
+  std::atomic<unsigned> NumStarted{0};
   std::atomic<bool> MayEnd{false};
   WorkPool Pool(20, [&] { return Left.load(); });
   auto Task = [&] {
-    ++NumBegun;
+    ++NumStarted;
     while (!MayEnd)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
   };
   auto WaitFor = [&](unsigned N) {
-    for (int I = 0; I != 5000 && NumBegun < N; ++I)
+    for (int I = 0; I != 5000 && NumStarted < N; ++I)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
   };
   Pool.start();
@@ -100,31 +100,31 @@ TEST(WorkPoolTest, LimitsOfThreads) {
     Pool.run(Task);
   WaitFor(2);
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  EXPECT_EQ(2u, NumBegun);
+  EXPECT_EQ(2u, NumStarted);
   EXPECT_EQ(2u, Pool.room());
-  Left = dtlto::sdk::threadsToLeave() + 100;
+  Left = dtlto::sdk::reservedThreads() + 100;
   std::this_thread::sleep_for(std::chrono::milliseconds(600));
   EXPECT_EQ(20u, Pool.room());
   for (int I = 0; I != 3; ++I)
     Pool.run(Task);
   WaitFor(5);
-  EXPECT_EQ(5u, NumBegun);
+  EXPECT_EQ(5u, NumStarted);
   MayEnd = true;
   WaitFor(9);
-  EXPECT_EQ(9u, NumBegun);
+  EXPECT_EQ(9u, NumStarted);
 }
 
 TEST(WorkPoolTest, StopDropsWhatHasNotBegun) {
-  Gate Begun, G;
+  Gate Started, G;
   bool First = false;
   auto Held = std::make_shared<int>();
   WorkPool Pool(1);
   Pool.run([&] {
-    Begun.open();
+    Started.open();
     G.wait();
     First = true;
   });
-  EXPECT_TRUE(Begun.wait());
+  EXPECT_TRUE(Started.wait());
   Pool.run([Held] {});
   std::thread Opener([&] { G.open(); });
   Pool.stop(); // waits for the first task

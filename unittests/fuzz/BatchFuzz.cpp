@@ -21,7 +21,7 @@ using namespace dtlto;
 static std::string batch(ArrayRef<StringRef> Bundles) {
   std::string All;
   for (StringRef Bundle : Bundles)
-    All += icecc::batchHead(Bundle.size()) + Bundle.str();
+    All += icecc::batchHeader(Bundle.size()) + Bundle.str();
   return All;
 }
 
@@ -64,7 +64,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
     // Times may have any value, so they aren't compared.
     size_t At = 0;
     for (const icecc::BatchEntry &E : Entries) {
-      std::string Head = icecc::batchHead(E.Frame.size());
+      std::string Head = icecc::batchHeader(E.Frame.size());
       if (E.Seconds < 0 || Bytes.substr(At, 8) != Head ||
           Bytes.substr(At + 16, E.Frame.size()) != StringRef(E.Frame))
         abort();

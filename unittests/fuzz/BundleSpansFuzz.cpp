@@ -68,8 +68,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
     auto *Begin = static_cast<const char *>(S.bytes.data);
     All.append(Begin, S.bytes.size);
     if (!S.input) {
-      check(Begin >= Made->Own.begin() &&
-            Begin + S.bytes.size <= Made->Own.end());
+      check(Begin >= Made->TarBytes.begin() &&
+            Begin + S.bytes.size <= Made->TarBytes.end());
       continue;
     }
     while (Next != Files.size() && Inputs[Next]->bytes.size == 0)

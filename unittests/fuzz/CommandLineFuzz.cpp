@@ -127,7 +127,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   if (OfLeft.OutputFile != Opts.OutputFile ||
       OfLeft.CacheFolder != Opts.CacheFolder ||
       OfLeft.LLVMOptions != Opts.LLVMOptions ||
-      OfLeft.KeepsWhole != Opts.KeepsWhole || OfLeft.Version != Opts.Version)
+      OfLeft.NoSplitOption != Opts.NoSplitOption ||
+      OfLeft.Version != Opts.Version)
     abort();
   return 0;
 }

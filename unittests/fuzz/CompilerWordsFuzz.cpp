@@ -34,18 +34,18 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
 /// Reads any text to its end, and loses no error.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   std::string Said =
-      strangersLines({reinterpret_cast<const char *>(Data), Size});
+      sanitizedLines({reinterpret_cast<const char *>(Data), Size});
   for (const CompilerWords &Words :
-       {readClangWords(Said, "a.o"), readClangWords(Said, ""),
-        readWorkerWords(Said)})
+       {readClangOutput(Said, "a.o"), readClangOutput(Said, ""),
+        readWorkerOutput(Said)})
     for (const CompilerMessage &M : Words.Messages) {
       check(M.Level >= MessageLevel::Diagnostic);
       check(!StringRef(M.Text).trim().empty());
     }
   StringRef Text = Said;
   if (Text.starts_with("error: ")) {
-    check(!readClangWords(Said, "a.o").Errors.empty());
-    check(!readWorkerWords(Said).Errors.empty());
+    check(!readClangOutput(Said, "a.o").Errors.empty());
+    check(!readWorkerOutput(Said).Errors.empty());
   }
   return 0;
 }

@@ -101,7 +101,7 @@ static void use(StringRef Text, size_t NumEntries) {
   check(others(std::move(After)) == others(parseCosts(Text)));
   auto Again = CostHistory::load(path());
   check(Again->size() >= NumEntries && Again->size() <= NumEntries + 1);
-  check(Again->estimate("a", 1000).Learnt);
+  check(Again->estimate("a", 1000).IsMeasured);
 }
 
 static bool read(StringRef Text, size_t &NumEntries) {

@@ -86,15 +86,15 @@ static bool feed(ReplyParser &P, const uint8_t *Data, size_t Size,
     Data += Piece;
     Size -= Piece;
     if (!P.commit(Piece)) {
-      check(!P.error().empty() && !P.complete());
+      check(!P.error().empty() && !P.isComplete());
       check(!P.commit(1) && !P.end());
       return false;
     }
-    check(P.started() && P.error().empty());
+    check(P.hasStarted() && P.error().empty());
   }
   bool Ok = P.end();
   check(Ok == P.error().empty());
-  check(Ok <= P.complete());
+  check(Ok <= P.isComplete());
   return Ok;
 }
 

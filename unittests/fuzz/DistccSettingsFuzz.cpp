@@ -31,14 +31,15 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
           "stats-port=0\n$DISTCC_HOSTS=-a"};
 }
 
-static SettingsStatus read(const Given &G, Settings &S, std::string &Error) {
+static SettingsStatus read(const UserSettings &G, Settings &S,
+                           std::string &Error) {
   return G.with([&](const dtlto_session_params &Params, const GetEnv &Env) {
     return readSettings(Params, Env, S, Error, {});
   });
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
-  Given G({reinterpret_cast<const char *>(Data), Size});
+  UserSettings G({reinterpret_cast<const char *>(Data), Size});
   // Don't read a list of hosts from this machine.
   for (const char *Name : {"DISTCC_DIR", "HOME"})
     if (auto It = G.Variables.find(Name); It != G.Variables.end())
@@ -48,7 +49,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   SettingsStatus Status = read(G, S, Error);
   if (Status != SettingsStatus::Ok) {
     check(isLine(Error) && Error.size() < 3000);
-    check(Status == SettingsStatus::NoHosts || G.named(Error));
+    check(Status == SettingsStatus::NoHosts || G.isNamedIn(Error));
     return 0;
   }
   check(Error.empty() && !S.Hosts.empty() && !S.Compiler.empty() &&
@@ -61,7 +62,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
       check(S.statsPort(H) == 0);
 
   // Settings can be written, and are then read as the same.
-  Given Again("");
+  UserSettings Again("");
   Again.Variables = G.Variables;
   Again.Args = {"compiler=" + S.Compiler};
   for (const std::string &Arg : G.Args)

@@ -20,8 +20,8 @@
 namespace dtlto::test {
 
 /// Settings of a user. Each line is an argument, or $NAME=VALUE.
-struct Given {
-  explicit Given(std::string_view Text) {
+struct UserSettings {
+  explicit UserSettings(std::string_view Text) {
     while (!Text.empty()) {
       std::string Line(Text.substr(0, Text.find('\n')));
       Text.remove_prefix(std::min(Line.size() + 1, Text.size()));
@@ -52,7 +52,7 @@ struct Given {
   }
 
   /// Returns whether \p Error names one of the arguments or variables.
-  bool named(const std::string &Error) const {
+  bool isNamedIn(const std::string &Error) const {
     for (const std::string &Arg : Args)
       if (Error.find(quote(Arg)) != std::string::npos ||
           (Arg.find('=') != std::string::npos &&

@@ -70,16 +70,16 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
       M = std::make_unique<BlacklistHostEnvMsg>("x86_64", Text, "one");
       break;
     }
-    Sent += written(*M, Version);
+    Sent += serialize(*M, Version);
     Ends.push_back(Sent.size());
     Types.push_back(M->type);
   }
   // Everything, or the connection ends within a message.
   Sent.resize(std::min({Sent.size(), Most, MaxLineSize}));
 
-  IceccLine L(Version);
-  L.say(Sent);
-  MsgChannel *Raw = L.channel();
+  IceccLine Line(Version);
+  Line.send(Sent);
+  MsgChannel *Raw = Line.channel();
   check(Raw != nullptr);
   Interrupt I;
   std::unique_ptr<Channel> Near = Channel::adopt(Raw, I);
@@ -98,7 +98,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
     Cluster::Numbers N = TheCluster->numbers();
     check(N.Free <= N.Slots && N.Nodes <= Next);
   }
-  check(isLine(Error) && !Near->timedOut());
+  check(isLine(Error) && !Near->hasTimedOut());
   std::string Said = dtlto::sdk::oneLine(Words.value_or(""));
   if (Words && Ends.back() == Sent.size())
     check(Next + 1 == Types.size() && (Said.empty() || Error == Said));

@@ -31,11 +31,11 @@ struct IceccLine {
     check(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, Fds) == 0);
     // First its own version, then the one that both ends agree on.
     for (int Time = 0; Time != 2; ++Time)
-      say({char(Version), 0, 0, 0});
+      send({char(Version), 0, 0, 0});
   }
   ~IceccLine() { ::close(Fds[1]); }
 
-  void say(const std::string &Bytes) {
+  void send(const std::string &Bytes) {
     check(::send(Fds[1], Bytes.data(), Bytes.size(), MSG_DONTWAIT) ==
           ssize_t(Bytes.size()));
   }
@@ -50,12 +50,12 @@ struct IceccLine {
 };
 
 /// Returns the bytes of \p M as libicecc writes them.
-inline std::string written(const Msg &M, uint8_t Version) {
-  IceccLine L(Version);
-  std::unique_ptr<MsgChannel> C(L.channel());
+inline std::string serialize(const Msg &M, uint8_t Version) {
+  IceccLine Line(Version);
+  std::unique_ptr<MsgChannel> C(Line.channel());
   check(C && C->send_msg(M));
   char Buffer[4096];
-  ssize_t N = ::recv(L.Fds[1], Buffer, sizeof(Buffer), MSG_DONTWAIT);
+  ssize_t N = ::recv(Line.Fds[1], Buffer, sizeof(Buffer), MSG_DONTWAIT);
   check(N > 8);
   return {Buffer + 8, size_t(N) - 8}; // after both versions
 }

@@ -42,7 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   Choices C(Data, Size);
   auto TheCluster =
       std::make_shared<Cluster>(Settings(), std::vector<std::string>{"x86_64"});
-  bool Known = false;
+  bool IsKnown = false;
   std::set<uint32_t> Nodes, Jobs;
   for (unsigned Left = 1000; !C.empty() && Left != 0; --Left) {
     unsigned Kind = C.below(3);
@@ -50,7 +50,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
     if (Kind == 0) {
       std::string Text = C.bytes(C.take());
       TheCluster->handle(MonStatsMsg(int(Id), Text));
-      Known = true;
+      IsKnown = true;
       if (!saysOffline(Text))
         Nodes.insert(Id);
     } else if (Kind == 1) {
@@ -62,7 +62,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
     }
     // The numbers never exceed what was reported.
     Cluster::Numbers N = TheCluster->numbers();
-    check(N.Known == Known && N.Nodes <= Nodes.size());
+    check(N.IsKnown == IsKnown && N.Nodes <= Nodes.size());
     check(N.Slots >= N.Nodes && N.Slots <= 100000 * uint64_t(N.Nodes));
     check(N.Free <= N.Slots && N.Slots - N.Free <= Jobs.size());
   }
@@ -73,7 +73,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   auto CheckMore = [&](uint32_t MoreNodes, uint32_t MoreSlots,
                        uint32_t MoreFree) {
     Cluster::Numbers N = TheCluster->numbers();
-    check(N.Known && N.Nodes == Before.Nodes + MoreNodes &&
+    check(N.IsKnown && N.Nodes == Before.Nodes + MoreNodes &&
           N.Slots == Before.Slots + MoreSlots &&
           N.Free == Before.Free + MoreFree);
   };

@@ -25,32 +25,33 @@ static constexpr size_t MaxResult = 700, MaxMessage = 1 << 20;
 namespace {
 /// A possibly malformed chunk.
 struct Chunk {
-  uint32_t Said = 0, Kind = C_LZO;
+  uint32_t SizeField = 0, Kind = C_LZO;
   std::string Packed;
 
-  std::string inside(uint8_t Version) const;
+  std::string payload(uint8_t Version) const;
   /// Returns the decompressed bytes, if they match the size field.
-  std::optional<std::string> unpacked() const;
+  std::optional<std::string> decompress() const;
 };
 } // namespace
 
-std::string Chunk::inside(uint8_t Version) const {
-  return wireChunk(Packed, Said, Kind, Version);
+std::string Chunk::payload(uint8_t Version) const {
+  return wireChunk(Packed, SizeField, Kind, Version);
 }
 
-std::optional<std::string> Chunk::unpacked() const {
-  if (Said == 0)
+std::optional<std::string> Chunk::decompress() const {
+  if (SizeField == 0)
     return "";
-  std::string Bytes(Said, 0);
-  size_t Size = Said;
+  std::string Bytes(SizeField, 0);
+  size_t Size = SizeField;
   if (Kind == C_ZSTD)
-    Size = ZSTD_decompress(Bytes.data(), Said, Packed.data(), Packed.size());
+    Size =
+        ZSTD_decompress(Bytes.data(), SizeField, Packed.data(), Packed.size());
   else if (lzo1x_decompress_safe(
                reinterpret_cast<const lzo_byte *>(Packed.data()), Packed.size(),
                reinterpret_cast<lzo_byte *>(&Bytes[0]), &Size,
                nullptr) != LZO_E_OK)
     return std::nullopt;
-  if (Size != Said)
+  if (Size != SizeField)
     return std::nullopt;
   return Bytes;
 }
@@ -74,52 +75,52 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
 
 namespace {
 /// The messages of a node.
-struct Sent {
+struct NodeMessages {
   enum Ending {
     Cut,     // ends within a message or before the end
     Whole,   // the object is complete
     Text,    // a text of the node
     Damaged, // a chunk doesn't match its size
     Other    // anything else without an object
-  } How = Cut;
-  std::string Bytes, Object, Words;
+  } EndKind = Cut;
+  std::string Bytes, Object, Message;
   bool HasResult = false;
   CompileResultMsg Result;
   size_t End = 0; // where the ending is certain
 
-  void endsSo(Ending E) {
-    How = E;
+  void setEnding(Ending E) {
+    EndKind = E;
     End = Bytes.size();
   }
 };
 } // namespace
 
-static Sent choose(Choices &C, uint8_t Version) {
-  Sent S;
+static NodeMessages choose(Choices &C, uint8_t Version) {
+  NodeMessages S;
   if (C.below(8) != 7) {
     S.Result.status = C.take();
     S.Result.was_out_of_memory = C.below(2);
     S.Result.err = C.text(120).c_str();
-    S.Bytes = written(S.Result, Version);
+    S.Bytes = serialize(S.Result, Version);
     S.HasResult = true;
   }
-  while (!C.empty() && S.How == Sent::Cut) {
+  while (!C.empty() && S.EndKind == NodeMessages::Cut) {
     unsigned Kind = C.below(7);
     if (Kind == 0) {
-      S.Bytes += written(PingMsg(), Version);
-      S.endsSo(Sent::Other);
+      S.Bytes += serialize(PingMsg(), Version);
+      S.setEnding(NodeMessages::Other);
     } else if (Kind == 1) {
       std::string Bytes = C.bytes(C.take());
       auto *Data = reinterpret_cast<unsigned char *>(Bytes.data());
-      S.Bytes += written(FileChunkMsg(Data, Bytes.size()), Version);
+      S.Bytes += serialize(FileChunkMsg(Data, Bytes.size()), Version);
       S.Object += Bytes;
     } else if (Kind == 2) {
-      S.Bytes += written(EndMsg(), Version);
-      S.endsSo(Sent::Whole);
+      S.Bytes += serialize(EndMsg(), Version);
+      S.setEnding(NodeMessages::Whole);
     } else if (Kind == 3) {
-      S.Words = C.text(60).c_str();
-      S.Bytes += written(StatusTextMsg(S.Words), Version);
-      S.endsSo(Sent::Text);
+      S.Message = C.text(60).c_str();
+      S.Bytes += serialize(StatusTextMsg(S.Message), Version);
+      S.setEnding(NodeMessages::Text);
     } else if (Kind == 6) {
       // Any other message, with any contents.
       size_t Type = M_UNKNOWN + C.below(M_NO_CS - M_UNKNOWN + 2);
@@ -127,42 +128,44 @@ static Sent choose(Choices &C, uint8_t Version) {
       bool IsChunk = Type == M_FILE_CHUNK || Type == M_END;
       S.Bytes +=
           wireMessage(wireNumber(IsChunk ? size_t(M_LOGIN) : Type) + Bytes);
-      S.endsSo(Sent::Other);
+      S.setEnding(NodeMessages::Other);
     } else {
       std::string Bytes = C.bytes(C.take());
-      Chunk Made;
-      Made.Kind = Version >= 40 ? C.below(3) : C_LZO;
-      Made.Packed = packChunk(Bytes, Made.Kind);
-      Made.Said = uint32_t(Bytes.size());
+      Chunk NewChunk;
+      NewChunk.Kind = Version >= 40 ? C.below(3) : C_LZO;
+      NewChunk.Packed = packChunk(Bytes, NewChunk.Kind);
+      NewChunk.SizeField = uint32_t(Bytes.size());
       if (C.below(2)) {
-        Made.Said = 0;
+        NewChunk.SizeField = 0;
         for (int Digit = 0; Digit != 3; ++Digit)
-          Made.Said = Made.Said << 8 | C.take();
+          NewChunk.SizeField = NewChunk.SizeField << 8 | C.take();
       }
-      if (uint8_t Bits = C.take(); Bits && !Made.Packed.empty())
-        Made.Packed[C.take() * 256u % Made.Packed.size()] ^= char(Bits);
+      if (uint8_t Bits = C.take(); Bits && !NewChunk.Packed.empty())
+        NewChunk.Packed[C.take() * 256u % NewChunk.Packed.size()] ^= char(Bits);
       // A chunk within another message is invalid.
       S.Bytes += wireMessage((Kind == 5 ? wireNumber(M_PING) : "") +
-                             Made.inside(Version));
-      if (Kind == 5 || Made.Kind > C_ZSTD || Made.Said > MaxMessage ||
-          (Made.Said && Made.Packed.empty()))
-        S.endsSo(Sent::Other);
-      else if (std::optional<std::string> Held = Made.unpacked())
-        S.Object += *Held;
+                             NewChunk.payload(Version));
+      if (Kind == 5 || NewChunk.Kind > C_ZSTD ||
+          NewChunk.SizeField > MaxMessage ||
+          (NewChunk.SizeField && NewChunk.Packed.empty()))
+        S.setEnding(NodeMessages::Other);
+      else if (std::optional<std::string> Decompressed = NewChunk.decompress())
+        S.Object += *Decompressed;
       else
-        S.endsSo(Sent::Damaged);
+        S.setEnding(NodeMessages::Damaged);
     }
   }
   return S;
 }
 
-/// \p Seen has the objects that were checked.
-static void checkOutcomes(const RemoteResult &R, const Sent &S, bool IsWhole,
-                          const std::vector<std::string> &Seen) {
+/// \p CheckedObjects has the objects that were checked.
+static void checkOutcomes(const RemoteResult &R, const NodeMessages &S,
+                          bool IsWhole,
+                          const std::vector<std::string> &CheckedObjects) {
   size_t N = R.Jobs.size();
   size_t NumCompiled = 0, NumWrong = 0;
   for (const Outcome &O : R.Jobs) {
-    check(!O.TookTooLong);
+    check(!O.HasTimedOut);
     NumCompiled += O.Kind == Outcome::Compiled;
     NumWrong += O.WasWrong;
     check(!O.WasWrong || O.Kind == Outcome::NodeFailed);
@@ -171,22 +174,25 @@ static void checkOutcomes(const RemoteResult &R, const Sent &S, bool IsWhole,
     check(N == 1 || (O.Kind != Outcome::CompilerError &&
                      O.Kind != Outcome::WorkerFailed));
   }
-  bool Begins =
+  bool HasGoodResult =
       S.HasResult && S.Result.status == 0 && (N == 1 || S.Result.err.empty());
   const Outcome &First = R.Jobs.front();
-  if (!Begins || !IsWhole || S.How != Sent::Whole) {
-    check(Seen.empty() && NumCompiled == 0);
-    bool IsDamaged = Begins && IsWhole && S.How == Sent::Damaged;
+  if (!HasGoodResult || !IsWhole || S.EndKind != NodeMessages::Whole) {
+    check(CheckedObjects.empty() && NumCompiled == 0);
+    bool IsDamaged =
+        HasGoodResult && IsWhole && S.EndKind == NodeMessages::Damaged;
     bool Fits = S.Object.size() <= MaxResult;
     check(NumWrong == (IsDamaged && Fits && N == 1));
     check(!IsDamaged || N == 1 || !Fits || First.Kind == Outcome::BatchFailed);
-    std::string Words = dtlto::sdk::oneLine(S.Words);
-    if (Begins && Fits && IsWhole && S.How == Sent::Text && !Words.empty())
-      check(First.Text == "the object was cut off: " + Words);
+    std::string Message = dtlto::sdk::oneLine(S.Message);
+    if (HasGoodResult && Fits && IsWhole && S.EndKind == NodeMessages::Text &&
+        !Message.empty())
+      check(First.Text == "the object was cut off: " + Message);
     return;
   }
   if (S.Object.size() > MaxResult) {
-    check(Seen.empty() && NumWrong == 0 && First.Kind == Outcome::NodeFailed);
+    check(CheckedObjects.empty() && NumWrong == 0 &&
+          First.Kind == Outcome::NodeFailed);
     return;
   }
   std::vector<std::string> Objects = {S.Object};
@@ -198,7 +204,7 @@ static void checkOutcomes(const RemoteResult &R, const Sent &S, bool IsWhole,
     for (size_t I = 0; IsBatch && I != N; ++I)
       Objects.emplace_back(Entries[I].Frame);
   }
-  check(Seen == Objects && NumCompiled + NumWrong == Objects.size());
+  check(CheckedObjects == Objects && NumCompiled + NumWrong == Objects.size());
   for (size_t I = 0; I != Objects.size(); ++I) {
     const Outcome &O = R.Jobs[I];
     check(O.WasWrong == (Objects[I].size() % 8 == 7));
@@ -213,15 +219,15 @@ static void checkOutcomes(const RemoteResult &R, const Sent &S, bool IsWhole,
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   Choices C(Data, Size);
   uint8_t Version = uint8_t(OldestProtocol + C.below(NumProtocols));
-  size_t Most = C.take() * 256u + C.take();
+  size_t MaxSize = C.take() * 256u + C.take();
   size_t N = C.below(2) ? 3 : 1;
-  Sent S = choose(C, Version);
-  size_t NumSent = std::min({S.Bytes.size(), Most, MaxLineSize});
-  bool IsWhole = S.How != Sent::Cut && S.End <= NumSent;
+  NodeMessages S = choose(C, Version);
+  size_t NumSent = std::min({S.Bytes.size(), MaxSize, MaxLineSize});
+  bool IsWhole = S.EndKind != NodeMessages::Cut && S.End <= NumSent;
 
-  IceccLine L(Version);
-  L.say(S.Bytes.substr(0, NumSent));
-  MsgChannel *Raw = L.channel();
+  IceccLine Line(Version);
+  Line.send(S.Bytes.substr(0, NumSent));
+  MsgChannel *Raw = Line.channel();
   check(Raw != nullptr);
   Interrupt I;
   std::unique_ptr<Channel> Near = Channel::adopt(Raw, I);
@@ -229,13 +235,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   Params.size = sizeof(Params);
   Params.result_bytes = MaxResult;
   dtlto::sdk::ResultMemory Memory(Params);
-  std::vector<std::string> Seen;
+  std::vector<std::string> CheckedObjects;
   RemoteJob J;
   J.ResultLimit = std::chrono::seconds(20);
   J.Results = &Memory;
   J.Report = [](uint32_t) {};
   auto Problem = [&](std::string_view Object) -> std::string {
-    Seen.emplace_back(Object);
+    CheckedObjects.emplace_back(Object);
     return Object.size() % 8 == 7 ? "odd" : "";
   };
   for (size_t K = 0; K != N; ++K)
@@ -243,7 +249,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
 
   RemoteResult R = receiveResult(J, *Near);
   check(R.Jobs.size() == N && R.WorkSeconds >= 0);
-  checkOutcomes(R, S, IsWhole, Seen);
+  checkOutcomes(R, S, IsWhole, CheckedObjects);
   // All memory is given back.
   check(dtlto::sdk::ResultMemory::Share(Memory).room() == MaxResult);
   return 0;

@@ -30,18 +30,18 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
           "$USE_SCHEDULER=x\njobs=4097"};
 }
 
-static bool read(const Given &G, Settings &S, std::string &Error) {
+static bool read(const UserSettings &G, Settings &S, std::string &Error) {
   return G.with([&](const dtlto_session_params &Params, const GetEnv &Env) {
     return readSettings(Params, Env, "/plugins", S, Error);
   });
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
-  Given G({reinterpret_cast<const char *>(Data), Size});
+  UserSettings G({reinterpret_cast<const char *>(Data), Size});
   Settings S;
   std::string Error;
   if (!read(G, S, Error)) {
-    check(isLine(Error) && Error.size() < 2000 && G.named(Error));
+    check(isLine(Error) && Error.size() < 2000 && G.isNamedIn(Error));
     return 0;
   }
   check(Error.empty() && !S.Worker.empty() && !S.Daemons.empty());
@@ -53,7 +53,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
 
   // Settings can be written, and are then read as the same. An empty value
   // counts as unset.
-  Given Again("");
+  UserSettings Again("");
   Again.Variables = G.Variables;
   Again.Args = {"worker=" + S.Worker, "jobs=" + std::to_string(S.MaxJobs),
                 "grant-timeout=" + std::to_string(S.GrantTimeout.count()),

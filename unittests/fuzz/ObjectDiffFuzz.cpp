@@ -20,9 +20,9 @@ using namespace llvm;
 using namespace dtlto;
 using namespace dtlto::test;
 
-static std::string input(StringRef There, StringRef Here) {
-  return (Twine(char(There.size())) + Twine(char(There.size() >> 8)) + There +
-          Here)
+static std::string input(StringRef Remote, StringRef Local) {
+  return (Twine(char(Remote.size())) + Twine(char(Remote.size() >> 8)) +
+          Remote + Local)
       .str();
 }
 
@@ -55,7 +55,7 @@ static size_t number(StringRef &Text, StringRef Word) {
 }
 
 /// Returns the size of the first file. The input has at least two bytes.
-static size_t sizeThere(const uint8_t *Data, size_t Size) {
+static size_t remoteSize(const uint8_t *Data, size_t Size) {
   return std::min(size_t(Data[0] | Data[1] << 8), Size - 2);
 }
 
@@ -63,11 +63,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   if (Size < 2)
     return 0;
   StringRef Both(reinterpret_cast<const char *>(Data) + 2, Size - 2);
-  size_t SizeThere = sizeThere(Data, Size);
+  size_t RemoteSize = remoteSize(Data, Size);
   // Copies let sanitizers detect a read past the end.
-  std::vector<char> There(Both.begin(), Both.begin() + SizeThere);
-  std::vector<char> Here(Both.begin() + SizeThere, Both.end());
-  StringRef T(There.data(), There.size()), H(Here.data(), Here.size());
+  std::vector<char> Remote(Both.begin(), Both.begin() + RemoteSize);
+  std::vector<char> Local(Both.begin() + RemoteSize, Both.end());
+  StringRef T(Remote.data(), Remote.size()), H(Local.data(), Local.size());
   if (T == H)
     return 0;
   std::string Difference = describeDifference(T, H);
@@ -101,10 +101,10 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *Data, size_t Size,
   if (Size < 2 || (LLVMFuzzerMutate != nullptr && Random() % 2 == 0))
     return LLVMFuzzerMutate ? LLVMFuzzerMutate(Data, Size, MaxSize) : Size;
   // Change one of the files.
-  uint8_t *There = Data + 2, *Here = There + sizeThere(Data, Size);
-  bool IsThere = Random() % 2 == 0;
-  std::string Object(IsThere ? There : Here, IsThere ? Here : Data + Size);
+  uint8_t *Remote = Data + 2, *Local = Remote + remoteSize(Data, Size);
+  bool IsRemote = Random() % 2 == 0;
+  std::string Object(IsRemote ? Remote : Local, IsRemote ? Local : Data + Size);
   changeFields(Object, Random);
-  std::copy(Object.begin(), Object.end(), IsThere ? There : Here);
+  std::copy(Object.begin(), Object.end(), IsRemote ? Remote : Local);
   return Size;
 }

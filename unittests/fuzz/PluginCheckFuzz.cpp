@@ -18,7 +18,7 @@ using namespace dtlto::check;
 
 std::vector<std::string> dtlto::test::fuzzSeeds() {
   Report R = readReport("fail\ta\tb\tc\nfail\ta\tb\td\nend\n");
-  if (R.Failures.size() != 2 || !R.Ended)
+  if (R.Failures.size() != 2 || !R.HasEnded)
     abort();
   return {"fail\tsection\twhat\thow\nend\n", "fail\t\t\t\t\n"};
 }
@@ -27,7 +27,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   std::string Bytes(reinterpret_cast<const char *>(Data), Size);
   Report R = readReport(Bytes);
   if (R.Failures.size() > 4 ||
-      (R.Ended && Bytes.find("end") == std::string::npos))
+      (R.HasEnded && Bytes.find("end") == std::string::npos))
     abort();
   return 0;
 }

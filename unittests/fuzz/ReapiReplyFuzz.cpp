@@ -44,7 +44,7 @@ static void checkFault(const Fault &F, int Code) {
   check((F.What == Fault::None) == (Code == 0));
   check(F.What == Fault::None ? F.Text.empty()
                               : isLine(F.Text) && F.Text.size() < 1000);
-  check(F.After.count() >= 0 && F.After.count() <= 60000);
+  check(F.RetryAfter.count() >= 0 && F.RetryAfter.count() <= 60000);
   check(F.Blobs.empty() || F.What == Fault::Missing);
   for (const BlobName &N : F.Blobs) {
     BlobName Again;

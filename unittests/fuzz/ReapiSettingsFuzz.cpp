@@ -41,7 +41,7 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
 
 /// Moves the lines of the file into a file in memory. Returns its path, or an
 /// empty string if there are none.
-static std::string moveToFile(Given &G) {
+static std::string moveToFile(UserSettings &G) {
   static const int File = memfd_create("config", MFD_CLOEXEC);
   static const std::string Path = "/proc/self/fd/" + std::to_string(File);
   std::vector<std::string> Args;
@@ -60,7 +60,7 @@ static std::string moveToFile(Given &G) {
   return Path;
 }
 
-static bool read(const Given &G, Settings &S, std::string &Error) {
+static bool read(const UserSettings &G, Settings &S, std::string &Error) {
   std::vector<std::string> Texts;
   for (const auto &[Name, Value] : G.Variables)
     Texts.push_back(Name + "=" + Value);
@@ -80,7 +80,7 @@ static std::string scheme(const Endpoint &E) {
 /// Returns whether the quoted text is the beginning of an argument. Possible
 /// secrets aren't shown: dots replace everything between the scheme and the
 /// last `@`, and the end of a long text.
-static bool namesTheBeginning(const Given &G, const std::string &Error) {
+static bool namesPrefix(const UserSettings &G, const std::string &Error) {
   size_t Begin = Error.find('\'') + 1;
   std::string Shown = Error.substr(Begin, Error.find('\'', Begin) - Begin);
   if (size_t Dots = Shown.find("...@"); Dots != std::string::npos)
@@ -94,13 +94,13 @@ static bool namesTheBeginning(const Given &G, const std::string &Error) {
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
-  Given G({reinterpret_cast<const char *>(Data), Size});
+  UserSettings G({reinterpret_cast<const char *>(Data), Size});
   const std::string Path = moveToFile(G);
   Settings S;
   std::string Error;
   if (!read(G, S, Error)) {
     check(isLine(Error) && Error.size() < 2000);
-    check(G.named(Error) || namesTheBeginning(G, Error) ||
+    check(G.isNamedIn(Error) || namesPrefix(G, Error) ||
           Error.find("no server") == 0 ||
           (!Path.empty() && Error.find(Path) != std::string::npos) ||
           Error.find("a client certificate") == 0 ||
@@ -119,7 +119,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
       return 0;
 
   // Settings can be written as arguments, and are then read as the same.
-  Given Again("");
+  UserSettings Again("");
   auto Add = [&](const std::string &Name, const std::string &Value) {
     if (!Value.empty())
       Again.Args.push_back(Name + "=" + Value);
@@ -139,10 +139,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   Add("credential-helper", S.Helper);
   Add("worker", S.Worker);
   Add("digest", S.Digest);
-  Add("results", S.CacheOnly               ? "only"
-                 : S.Use == Results::Write ? "write"
-                 : S.Use == Results::Read  ? "read"
-                                           : "off");
+  Add("results", S.CacheOnly                    ? "only"
+                 : S.CacheUse == Results::Write ? "write"
+                 : S.CacheUse == Results::Read  ? "read"
+                                                : "off");
   Add("jobs", std::to_string(S.Jobs));
   Add("retries", std::to_string(S.Retries));
   Add("timeout", std::to_string(S.Timeout.count()));
@@ -156,7 +156,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
         Same.CaFile == S.CaFile && Same.CertFile == S.CertFile &&
         Same.KeyFile == S.KeyFile && Same.TokenFile == S.TokenFile &&
         Same.Helper == S.Helper && Same.Worker == S.Worker &&
-        Same.Digest == S.Digest && Same.Use == S.Use &&
+        Same.Digest == S.Digest && Same.CacheUse == S.CacheUse &&
         Same.CacheOnly == S.CacheOnly && Same.Jobs == S.Jobs &&
         Same.Retries == S.Retries && Same.Timeout == S.Timeout &&
         Same.RetryDelay == S.RetryDelay);

@@ -55,7 +55,7 @@ static AttemptRecord attempt(Choices &C, double &Clock) {
   AttemptRecord A;
   A.TheKind = AttemptRecord::Kind(C.below(5));
   A.TheOutcome = AttemptRecord::Outcome(C.below(8));
-  A.RanHere = C.below(2) != 0;
+  A.RanLocally = C.below(2) != 0;
   A.Id = C.take();
   A.Offered = later(C, Clock);
   A.Accepted = later(C, Clock);
@@ -75,7 +75,7 @@ static AttemptRecord attempt(Choices &C, double &Clock) {
 static JobRecord job(Choices &C) {
   JobRecord J;
   J.Name = text(C);
-  J.WhyHere = text(C);
+  J.LocalReason = text(C);
   J.Number = C.take();
   J.From = JobRecord::Source(C.below(4));
   for (uint64_t *Bytes : {&J.PrimaryBytes, &J.ImportBytes, &J.WholeImportBytes,
@@ -140,7 +140,7 @@ static void checkSummary(const Timeline &T, LaneRule Rule) {
   check(Last == T.end());
 
   ArrayRef<JobRecord> Jobs = T.jobs();
-  check(S.FromWorker + S.FromHere + S.FromCache + S.WithoutObject ==
+  check(S.FromWorker + S.FromLocal + S.FromCache + S.WithoutObject ==
         Jobs.size());
   auto IsThere = [&](const Place &P) {
     return P.Host == Place::None ||

@@ -33,41 +33,41 @@ static void check(bool Condition) {
 }
 
 /// Returns what \p Room bytes keep of \p All, which arrives in blocks.
-static std::string heard(const std::string &All, size_t BlockSize,
-                         size_t Room) {
-  std::vector<char> Kept(Room);
-  dtlto_run_words Words = {Kept.data(), Kept.size(), 0, 0};
+static std::string limitOutput(const std::string &All, size_t BlockSize,
+                               size_t Room) {
+  std::vector<char> Buffer(Room);
+  dtlto_run_words Output = {Buffer.data(), Buffer.size(), 0, 0};
   for (size_t At = 0; At < All.size(); At += BlockSize)
-    dtlto_run_hear(&Words, All.data() + At,
+    dtlto_run_hear(&Output, All.data() + At,
                    std::min(BlockSize, All.size() - At));
-  dtlto_run_end_words(&Words);
-  check(std::find(Kept.begin(), Kept.end(), 0) != Kept.end());
-  return Kept.data();
+  dtlto_run_end_words(&Output);
+  check(std::find(Buffer.begin(), Buffer.end(), 0) != Buffer.end());
+  return Buffer.data();
 }
 
 /// Checks that all is kept if it fits; otherwise the beginning, and a note of
 /// how many bytes are missing.
-static void checkWords(std::string All, size_t BlockSize, size_t Room) {
-  std::string Shown = heard(All, BlockSize, Room);
+static void checkText(std::string All, size_t BlockSize, size_t Room) {
+  std::string Received = limitOutput(All, BlockSize, Room);
   std::replace(All.begin(), All.end(), '\0', ' ');
   if (All.size() < Room) {
     All.resize(All.find_last_not_of('\n') + 1);
-    check(Shown == All);
+    check(Received == All);
     return;
   }
-  size_t Note = Shown.rfind("\n[and ");
+  size_t Note = Received.rfind("\n[and ");
   check(Note != std::string::npos);
-  check(Shown.substr(0, Note) == All.substr(0, Note));
-  check(Shown.substr(Note) ==
+  check(Received.substr(0, Note) == All.substr(0, Note));
+  check(Received.substr(Note) ==
         "\n[and " + std::to_string(All.size() - Note) + " more bytes]");
 }
 
 /// Checks that an error names the program and has the first line of its output,
 /// as far as they fit.
-static void checkBlame(const std::string &Words, const std::string &Program,
+static void checkBlame(const std::string &Output, const std::string &Program,
                        size_t Room) {
   std::vector<char> Text(Room);
-  snprintf(Text.data(), Room, "%s", Words.c_str());
+  snprintf(Text.data(), Room, "%s", Output.c_str());
   std::string Line(Text.data(), strcspn(Text.data(), "\n"));
   check(dtlto_run_blame(Text.data(), Room, Program.c_str(), "is it") ==
         DTLTO_ERROR_INFRASTRUCTURE);
@@ -101,8 +101,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
 
   // The note needs some room. All callers have more.
   size_t First = Size ? Data[0] : 0, Last = Size ? Data[Size - 1] : 0;
-  checkWords({reinterpret_cast<const char *>(Data), Size}, 1 + Last % 16,
-             42 + First % 64);
+  checkText({reinterpret_cast<const char *>(Data), Size}, 1 + Last % 16,
+            42 + First % 64);
   checkBlame(Text, Text.substr(0, std::min<size_t>(Text.size() / 2, 1000)),
              2 + First * 8);
   return 0;

@@ -176,7 +176,7 @@ static void runAny(Choices C) {
     check(B.Id != O.B.Id);
     return;
   }
-  check(Config == O.B.Config && R->Produced);
+  check(Config == O.B.Config && R->IsProduced);
   // The same job leads to the same object.
   if (B.Id == O.B.Id)
     check(ref(R->Object) == ref(O.Object));

@@ -62,9 +62,9 @@ TEST(BatchTest, AFewFailuresEndIt) {
   Pace P;
   P.learn(0.12, 0.02, 20);
   for (unsigned I = 0; I != 2; ++I)
-    P.failed();
+    P.recordFailure();
   EXPECT_LT(1u, P.jobs(1));
-  P.failed();
+  P.recordFailure();
   EXPECT_EQ(1u, P.jobs(1));
 }
 
@@ -74,14 +74,14 @@ TEST(BatchTest, TheUsersNumber) {
   P.learn(10, 9, 1);
   EXPECT_EQ(4u, P.jobs(1)) << "it doesn't pay";
   for (unsigned I = 0; I != 3; ++I)
-    P.failed();
+    P.recordFailure();
   EXPECT_EQ(1u, P.jobs(1));
   EXPECT_EQ(1u, Pace(1).jobs(1));
 }
 
 static std::string entry(const std::string &Frame, uint64_t Microseconds) {
-  std::string Time = batchHead(Microseconds);
-  return batchHead(Frame.size()) + Time + Frame;
+  std::string Time = batchHeader(Microseconds);
+  return batchHeader(Frame.size()) + Time + Frame;
 }
 
 TEST(BatchTest, Reply) {

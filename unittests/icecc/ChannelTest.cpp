@@ -83,7 +83,7 @@ TEST(ChannelTest, ASocketThatIsThereIsAllThatItTakes) {
   dtlto::Descriptor S = openTcpSocket();
   AllDescriptors All;
   EXPECT_THROW(Channel::connect("127.0.0.1", Daemon.port(), MaxWait, I, Error),
-               NoRoom);
+               OutOfDescriptors);
   std::thread Other([&] {
     pollfd Comes = {Daemon.fd(), POLLIN, 0};
     ASSERT_EQ(::poll(&Comes, 1, -1), 1);

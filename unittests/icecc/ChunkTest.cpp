@@ -29,28 +29,29 @@ protected:
   static Line connect(int Protocol) {
     int Fds[2];
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, Fds), 0);
-    Line L;
+    Line TheLine;
     sockaddr Nobody = {AF_UNIX, {}};
     // Both ends have to exchange their versions.
     std::thread Other([&] {
-      L.Far.reset(Service::createChannel(Fds[1], &Nobody, sizeof(Nobody)));
+      TheLine.Far.reset(
+          Service::createChannel(Fds[1], &Nobody, sizeof(Nobody)));
     });
-    L.Near.reset(Service::createChannel(Fds[0], &Nobody, sizeof(Nobody)));
+    TheLine.Near.reset(Service::createChannel(Fds[0], &Nobody, sizeof(Nobody)));
     Other.join();
-    L.Near->protocol = L.Far->protocol = Protocol;
-    return L;
+    TheLine.Near->protocol = TheLine.Far->protocol = Protocol;
+    return TheLine;
   }
 
   /// Returns what the far end receives of \p M.
-  static std::string through(Line &L, const Msg &M) {
+  static std::string through(Line &TheLine, const Msg &M) {
     bool Sent = false;
-    std::thread Other([&] { Sent = L.Near->send_msg(M); });
-    std::unique_ptr<Msg> Got(L.Far->get_msg(10));
+    std::thread Other([&] { Sent = TheLine.Near->send_msg(M); });
+    std::unique_ptr<Msg> Received(TheLine.Far->get_msg(10));
     Other.join();
     EXPECT_TRUE(Sent);
-    if (!Got || Got->type != M_FILE_CHUNK)
+    if (!Received || Received->type != M_FILE_CHUNK)
       return "no chunk";
-    auto &Chunk = static_cast<FileChunkMsg &>(*Got);
+    auto &Chunk = static_cast<FileChunkMsg &>(*Received);
     return {reinterpret_cast<char *>(Chunk.buffer), Chunk.len};
   }
 
@@ -63,14 +64,14 @@ protected:
     return Bytes;
   }
 
-  ByteCache Kept{16 << 20};
+  ByteCache Cache{16 << 20};
 };
 
 TEST_P(ChunkTest, TheSameEachTime) {
   Line First = connect(GetParam()), Second = connect(GetParam());
   for (size_t Size : {size_t(1), size_t(1000), size_t(1000000)}) {
     std::string Bytes = bytes(Size);
-    KeptChunk Chunk(Bytes.data(), Bytes.size(), Kept);
+    CachedChunk Chunk(Bytes.data(), Bytes.size(), Cache);
     for (int Time = 0; Time != 3; ++Time) {
       EXPECT_EQ(through(First, Chunk), Bytes);
       EXPECT_EQ(through(Second, Chunk), Bytes);
@@ -84,19 +85,19 @@ TEST_P(ChunkTest, TheSameEachTime) {
 }
 
 TEST_P(ChunkTest, CompressedOnce) {
-  Line L = connect(GetParam());
+  Line TheLine = connect(GetParam());
   std::string Bytes = bytes(5000), Before = Bytes;
-  KeptChunk Chunk(Bytes.data(), Bytes.size(), Kept);
-  EXPECT_EQ(through(L, Chunk), Before);
+  CachedChunk Chunk(Bytes.data(), Bytes.size(), Cache);
+  EXPECT_EQ(through(TheLine, Chunk), Before);
   Bytes[0] ^= 1; // the bytes aren't read again
-  EXPECT_EQ(through(L, Chunk), Before);
+  EXPECT_EQ(through(TheLine, Chunk), Before);
 }
 
 TEST_P(ChunkTest, NotForAnotherProtocol) {
-  Line L = connect(GetParam()), Other = connect(GetParam() - 1);
+  Line TheLine = connect(GetParam()), Other = connect(GetParam() - 1);
   std::string Bytes = bytes(5000);
-  KeptChunk Chunk(Bytes.data(), Bytes.size(), Kept);
-  EXPECT_EQ(through(L, Chunk), Bytes);
+  CachedChunk Chunk(Bytes.data(), Bytes.size(), Cache);
+  EXPECT_EQ(through(TheLine, Chunk), Bytes);
   EXPECT_EQ(through(Other, Chunk), Bytes);
 }
 

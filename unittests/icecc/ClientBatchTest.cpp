@@ -27,16 +27,16 @@ protected:
   /// Waits for all jobs, and expects that a node made the right object.
   void waitForAll() {
     for (size_t I = 0; I != Ids.size(); ++I) {
-      Done D = wait(Ids[I]);
+      Completion D = wait(Ids[I]);
       EXPECT_EQ(DTLTO_OK, D.Status) << D.Message;
       EXPECT_EQ("bundle " + std::to_string(I), D.Object);
       EXPECT_EQ(0u, D.Worker.find("127.0.0.1:"));
     }
   }
-  MockCluster::Seen closed() {
+  MockCluster::Records closed() {
     close();
     EXPECT_TRUE(Cluster->waitForClosed());
-    return Cluster->seen();
+    return Cluster->records();
   }
 
   std::vector<uint64_t> Ids;
@@ -48,12 +48,12 @@ TEST_F(ClientBatchTest, SmallJobsGoTogether) {
   ASSERT_EQ(DTLTO_OK, open({"jobs=3"}));
   submitAll(300);
   waitForAll();
-  MockCluster::Seen S = closed();
+  MockCluster::Records S = closed();
   EXPECT_LT(S.Jobs, 200u);
   EXPECT_EQ(300u, S.Bundles.size() + S.Jobs - S.Batches);
   EXPECT_EQ(S.Jobs, S.Ends);
   EXPECT_EQ(S.Jobs, S.Requests) << "those in line ask for no node";
-  EXPECT_TRUE(logged(DTLTO_LOG_DEBUG, ", in a batch of "));
+  EXPECT_TRUE(hasLogged(DTLTO_LOG_DEBUG, ", in a batch of "));
 }
 
 TEST_F(ClientBatchTest, JobsThatWaitForTheWindowGoAlone) {
@@ -65,35 +65,37 @@ TEST_F(ClientBatchTest, JobsThatWaitForTheWindowGoAlone) {
 }
 
 TEST_F(ClientBatchTest, BatchesThatFailAreDoneJobByJob) {
-  Cluster->expectOfBatches({Behaviour::CompileError, Behaviour::LyingChunk,
-                            Behaviour::WorkerError, Behaviour::ShortObject,
-                            Behaviour::Crash});
+  Cluster->expectBatches({Behaviour::CompileError, Behaviour::WrongChunkSize,
+                          Behaviour::WorkerError, Behaviour::ShortObject,
+                          Behaviour::Crash});
   ASSERT_EQ(DTLTO_OK, open({"jobs=3"}));
   submitAll(300);
   waitForAll();
-  MockCluster::Seen S = closed();
+  MockCluster::Records S = closed();
   // At least three, plus those that were running.
   EXPECT_LE(3u, S.Batches);
-  EXPECT_TRUE(logged(DTLTO_LOG_DEBUG,
-                     ": a batch of 2: error: no registers left; asking again"));
+  EXPECT_TRUE(
+      hasLogged(DTLTO_LOG_DEBUG,
+                ": a batch of 2: error: no registers left; asking again"));
 }
 
 TEST_F(ClientBatchTest, NodesThatFailABatch) {
-  Cluster->expectOfBatches({Behaviour::Close, Behaviour::CutObject,
-                            Behaviour::OddMessage, Behaviour::OddObject,
-                            Behaviour::WrongEntry});
+  Cluster->expectBatches({Behaviour::Close, Behaviour::CutObject,
+                          Behaviour::OddMessage, Behaviour::OddObject,
+                          Behaviour::WrongEntry});
   ASSERT_EQ(DTLTO_OK, open({"jobs=3"}));
   submitAll(300);
   waitForAll();
-  MockCluster::Seen S = closed();
+  MockCluster::Records S = closed();
   EXPECT_LE(5u, S.Batches);
-  EXPECT_TRUE(logged(DTLTO_LOG_DEBUG, ": the linker refuses it; asking again"));
+  EXPECT_TRUE(
+      hasLogged(DTLTO_LOG_DEBUG, ": the linker refuses it; asking again"));
 }
 
 TEST_F(ClientBatchTest, CancelOneOfABatch) {
-  Cluster->expectOfBatches({Behaviour::Silent});
+  Cluster->expectBatches({Behaviour::Silent});
   ASSERT_EQ(DTLTO_OK, open({"jobs=3"}));
-  while (Cluster->seen().Batches == 0)
+  while (Cluster->records().Batches == 0)
     submitAll(1);
   // Cancel all jobs, which includes those of the batch.
   submitAll(1);
@@ -105,18 +107,18 @@ TEST_F(ClientBatchTest, CancelOneOfABatch) {
 }
 
 TEST_F(ClientBatchTest, CloseWithABatch) {
-  Cluster->expectOfBatches({Behaviour::Silent});
+  Cluster->expectBatches({Behaviour::Silent});
   ASSERT_EQ(DTLTO_OK, open({"jobs=3"}));
-  while (Cluster->seen().Batches == 0)
+  while (Cluster->records().Batches == 0)
     submitAll(1);
   close();
 }
 
 TEST_F(ClientBatchTest, ABatchThatTakesTooLong) {
   Timeout = 1;
-  Cluster->expectOfBatches({Behaviour::Silent});
+  Cluster->expectBatches({Behaviour::Silent});
   ASSERT_EQ(DTLTO_OK, open({"jobs=3"}));
-  while (Cluster->seen().Batches == 0)
+  while (Cluster->records().Batches == 0)
     submitAll(1);
   unsigned NumLost = 0;
   for (uint64_t Id : Ids)

@@ -38,24 +38,25 @@ void ClientLinkTest::SetUp() {
   Host.abi_minor = DTLTO_ABI_MINOR;
   Host.context = reinterpret_cast<dtlto_host_context *>(this);
   Host.log = [](dtlto_host_context *C, uint32_t Level, const char *Text) {
-    std::lock_guard<std::mutex> Lock(of(C).Mutex);
-    EXPECT_FALSE(of(C).Closed);
-    of(C).Logs.emplace_back(Level, Text);
+    std::lock_guard<std::mutex> Lock(fromContext(C).Mutex);
+    EXPECT_FALSE(fromContext(C).IsClosed);
+    fromContext(C).Logs.emplace_back(Level, Text);
   };
   Host.job_state = [](dtlto_host_context *C, uint64_t Job, uint32_t State,
                       const char *) {
-    std::lock_guard<std::mutex> Lock(of(C).Mutex);
-    EXPECT_FALSE(of(C).Closed);
-    EXPECT_TRUE(of(C).Bundles.count(Job));
+    std::lock_guard<std::mutex> Lock(fromContext(C).Mutex);
+    EXPECT_FALSE(fromContext(C).IsClosed);
+    EXPECT_TRUE(fromContext(C).Bundles.count(Job));
     if (State == DTLTO_STATE_RUNNING)
-      of(C).Running.insert(Job);
+      fromContext(C).Running.insert(Job);
   };
   Host.job_done = [](dtlto_host_context *C, uint64_t Job,
                      const dtlto_result *Result) {
-    std::lock_guard<std::mutex> Lock(of(C).Mutex);
-    EXPECT_FALSE(of(C).Closed);
-    EXPECT_EQ(1u, of(C).Bundles.erase(Job)) << "done twice, or never begun";
-    Done &D = of(C).Results[Job];
+    std::lock_guard<std::mutex> Lock(fromContext(C).Mutex);
+    EXPECT_FALSE(fromContext(C).IsClosed);
+    EXPECT_EQ(1u, fromContext(C).Bundles.erase(Job))
+        << "done twice, or never begun";
+    Completion &D = fromContext(C).Results[Job];
     D.Status = Result->status;
     D.Message = Result->message ? Result->message : "";
     D.Worker = Result->worker ? Result->worker : "";
@@ -66,18 +67,18 @@ void ClientLinkTest::SetUp() {
     if (Result->object.release)
       Result->object.release(Result->object.owner, Result->object.data,
                              Result->object.size);
-    of(C).Changed.notify_all();
+    fromContext(C).Changed.notify_all();
   };
   Host.load_changed = [](dtlto_host_context *C) {
-    std::lock_guard<std::mutex> Lock(of(C).Mutex);
-    EXPECT_FALSE(of(C).Closed);
-    of(C).Room = true;
-    of(C).Changed.notify_all();
+    std::lock_guard<std::mutex> Lock(fromContext(C).Mutex);
+    EXPECT_FALSE(fromContext(C).IsClosed);
+    fromContext(C).HasRoom = true;
+    fromContext(C).Changed.notify_all();
   };
   Host.check_result = [](dtlto_host_context *C, uint64_t Job, dtlto_span Object,
                          char *Why, uint64_t WhySize) {
-    std::lock_guard<std::mutex> Lock(of(C).Mutex);
-    EXPECT_TRUE(of(C).Bundles.count(Job));
+    std::lock_guard<std::mutex> Lock(fromContext(C).Mutex);
+    EXPECT_TRUE(fromContext(C).Bundles.count(Job));
     std::string_view Is(static_cast<const char *>(Object.data), Object.size);
     if (!Is.empty() && Is.front() == '<' && Is.back() == '>')
       return int32_t(DTLTO_OK);
@@ -86,16 +87,16 @@ void ClientLinkTest::SetUp() {
   };
   Host.extension = [](dtlto_host_context *C, const char *Id) -> const void * {
     if (std::strcmp(Id, DTLTO_EXT_LOCAL_CODEGEN) == 0)
-      return of(C).OffersCodegen ? &of(C).Codegen : nullptr;
+      return fromContext(C).OffersCodegen ? &fromContext(C).Codegen : nullptr;
     if (std::strcmp(Id, DTLTO_EXT_BUNDLE) == 0)
-      return of(C).OffersBundles ? &of(C).Bundler : nullptr;
+      return fromContext(C).OffersBundles ? &fromContext(C).Bundler : nullptr;
     return nullptr;
   };
   Codegen.size = sizeof(Codegen);
   Codegen.slots = 2;
   Codegen.run = [](dtlto_host_context *C, uint64_t Job, dtlto_result *Result) {
-    std::lock_guard<std::mutex> Lock(of(C).Mutex);
-    EXPECT_TRUE(of(C).Bundles.count(Job));
+    std::lock_guard<std::mutex> Lock(fromContext(C).Mutex);
+    EXPECT_TRUE(fromContext(C).Bundles.count(Job));
     Result->status = DTLTO_OK;
     Result->object = copy("made here");
     return Result->status;
@@ -103,27 +104,27 @@ void ClientLinkTest::SetUp() {
   Bundler.size = sizeof(Bundler);
   Bundler.make = [](dtlto_host_context *C, uint64_t Job,
                     dtlto_bundle_spans *Out) {
-    std::lock_guard<std::mutex> Lock(of(C).Mutex);
+    std::lock_guard<std::mutex> Lock(fromContext(C).Mutex);
     EXPECT_EQ(sizeof(*Out), Out->size);
-    if (of(C).BundlesFail)
+    if (fromContext(C).BundlesFail)
       return int32_t(DTLTO_ERROR_CALLER);
-    struct Made {
+    struct OwnedBundle {
       dtlto_host_context *C;
       std::string Text;
       std::vector<dtlto_bundle_span> Spans;
     };
-    auto *M = new Made{C, of(C).Bundles.at(Job), {}};
-    for (const Part &P : of(C).Parts)
+    auto *M = new OwnedBundle{C, fromContext(C).Bundles.at(Job), {}};
+    for (const Part &P : fromContext(C).Parts)
       M->Spans.push_back({{P.Bytes.data(), P.Bytes.size()}, P.Input});
     if (M->Spans.empty() && !M->Text.empty())
       M->Spans.push_back({{M->Text.data(), M->Text.size()}, nullptr});
     *Out = {sizeof(*Out), static_cast<uint32_t>(M->Spans.size()),
             M->Spans.data(), M, [](void *Owner) {
-              std::unique_ptr<Made> M(static_cast<Made *>(Owner));
-              std::lock_guard<std::mutex> Lock(of(M->C).Mutex);
-              --of(M->C).NumBundles;
+              std::unique_ptr<OwnedBundle> M(static_cast<OwnedBundle *>(Owner));
+              std::lock_guard<std::mutex> Lock(fromContext(M->C).Mutex);
+              --fromContext(M->C).NumBundles;
             }};
-    ++of(C).NumBundles;
+    ++fromContext(C).NumBundles;
     return int32_t(DTLTO_OK);
   };
 }
@@ -168,7 +169,7 @@ bool ClientLinkTest::tryToSubmit(const std::string &Bundle,
     Names[Job.id] =
         Name.empty() ? "lib.a(" + std::to_string(Job.id) + ".o)" : Name;
     Job.name = Names[Job.id].c_str();
-    Room = false;
+    HasRoom = false;
   }
   int32_t Status = dtlto_plugin_entry.submit(Session, &Job);
   std::lock_guard<std::mutex> Lock(Mutex);
@@ -186,7 +187,7 @@ uint64_t ClientLinkTest::submit(const std::string &Bundle,
   while (!tryToSubmit(Bundle, Name)) {
     std::unique_lock<std::mutex> Lock(Mutex);
     if (!Changed.wait_for(Lock, std::chrono::seconds(30),
-                          [&] { return Room; })) {
+                          [&] { return HasRoom; })) {
       ADD_FAILURE() << "no room";
       break;
     }
@@ -194,7 +195,7 @@ uint64_t ClientLinkTest::submit(const std::string &Bundle,
   return LastId;
 }
 
-ClientLinkTest::Done ClientLinkTest::wait(uint64_t Id) {
+ClientLinkTest::Completion ClientLinkTest::wait(uint64_t Id) {
   std::unique_lock<std::mutex> Lock(Mutex);
   EXPECT_TRUE(Changed.wait_for(Lock, std::chrono::seconds(60), [&] {
     return Results.count(Id) != 0;
@@ -204,7 +205,7 @@ ClientLinkTest::Done ClientLinkTest::wait(uint64_t Id) {
 
 dtlto_load ClientLinkTest::load() {
   std::lock_guard<std::mutex> Lock(Mutex);
-  Room = false;
+  HasRoom = false;
   dtlto_load Load = {};
   Load.size = sizeof(Load);
   EXPECT_EQ(DTLTO_OK, dtlto_plugin_entry.load(Session, &Load));
@@ -213,7 +214,8 @@ dtlto_load ClientLinkTest::load() {
 
 bool ClientLinkTest::waitForRoom() {
   std::unique_lock<std::mutex> Lock(Mutex);
-  return Changed.wait_for(Lock, std::chrono::seconds(30), [&] { return Room; });
+  return Changed.wait_for(Lock, std::chrono::seconds(30),
+                          [&] { return HasRoom; });
 }
 
 void ClientLinkTest::close() {
@@ -222,15 +224,15 @@ void ClientLinkTest::close() {
   dtlto_plugin_entry.close(Session);
   Session = nullptr;
   std::lock_guard<std::mutex> Lock(Mutex);
-  Closed = true;
+  IsClosed = true;
   EXPECT_TRUE(Bundles.empty()) << "jobs without an end";
   EXPECT_EQ(0u, NumBundles) << "bundles that nobody released";
 }
 
-bool ClientLinkTest::logged(uint32_t Level, const std::string &Text) {
+bool ClientLinkTest::hasLogged(uint32_t Level, const std::string &Text) {
   std::lock_guard<std::mutex> Lock(Mutex);
-  for (auto &[L, Line] : Logs)
-    if (L == Level && Line.find(Text) != std::string::npos)
+  for (auto &[TheLevel, Line] : Logs)
+    if (TheLevel == Level && Line.find(Text) != std::string::npos)
       return true;
   return false;
 }
@@ -238,7 +240,7 @@ bool ClientLinkTest::logged(uint32_t Level, const std::string &Text) {
 /// Waits for a message that may come after the end of the last job.
 bool ClientLinkTest::waitForLog(uint32_t Level, const std::string &Text) {
   for (int I = 0; I != 3000; ++I) {
-    if (logged(Level, Text))
+    if (hasLogged(Level, Text))
       return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
@@ -248,7 +250,7 @@ bool ClientLinkTest::waitForLog(uint32_t Level, const std::string &Text) {
 unsigned ClientLinkTest::numLogged(uint32_t Level) {
   std::lock_guard<std::mutex> Lock(Mutex);
   unsigned N = 0;
-  for (auto &[L, Line] : Logs)
-    N += L == Level;
+  for (auto &[TheLevel, Line] : Logs)
+    N += TheLevel == Level;
   return N;
 }

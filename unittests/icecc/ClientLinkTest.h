@@ -20,7 +20,7 @@ namespace dtlto::test {
 /// A linker whose jobs are any bytes, and a cluster.
 class ClientLinkTest : public testing::Test {
 protected:
-  struct Done {
+  struct Completion {
     int32_t Status = -1;
     std::string Object, Message, Worker;
   };
@@ -33,18 +33,18 @@ protected:
   bool tryToSubmit(const std::string &Bundle, const std::string &Name = "");
   /// Submits a job until it is accepted. The default \p Name is unique.
   uint64_t submit(const std::string &Bundle, const std::string &Name = "");
-  Done wait(uint64_t Id);
+  Completion wait(uint64_t Id);
   void cancel(uint64_t Id) { dtlto_plugin_entry.cancel(Session, Id); }
   void close();
   dtlto_load load();
   /// Waits for the next load_changed().
   bool waitForRoom();
   /// Submits a job, and waits for its end.
-  Done compile(const std::string &Bundle = "the bundle",
-               const std::string &Name = "") {
+  Completion compile(const std::string &Bundle = "the bundle",
+                     const std::string &Name = "") {
     return wait(submit(Bundle, Name));
   }
-  bool logged(uint32_t Level, const std::string &Text);
+  bool hasLogged(uint32_t Level, const std::string &Text);
   bool waitForLog(uint32_t Level, const std::string &Text);
   unsigned numLogged(uint32_t Level);
 
@@ -62,7 +62,7 @@ protected:
   dtlto_session *Session = nullptr;
 
 private:
-  static ClientLinkTest &of(dtlto_host_context *C) {
+  static ClientLinkTest &fromContext(dtlto_host_context *C) {
     return *reinterpret_cast<ClientLinkTest *>(C);
   }
   static dtlto_buffer copy(const std::string &Text);
@@ -77,11 +77,11 @@ private:
   std::map<uint64_t, dtlto_job> Jobs; // used by the test's thread only
   std::map<uint64_t, std::string> Bundles;
   std::map<uint64_t, std::string> Names;
-  std::map<uint64_t, Done> Results;
+  std::map<uint64_t, Completion> Results;
   std::vector<std::pair<uint32_t, std::string>> Logs;
   std::set<uint64_t> Running;
   uint64_t LastId = 0;
-  bool Room = false, Closed = false;
+  bool HasRoom = false, IsClosed = false;
 };
 
 } // namespace dtlto::test

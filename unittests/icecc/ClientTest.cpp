@@ -38,14 +38,14 @@ TEST_F(ClientTest, OneJob) {
   setenv("ICECC_PREFERRED_HOST", "best", 1);
   ASSERT_EQ(DTLTO_OK, open());
   unsetenv("ICECC_PREFERRED_HOST");
-  Done D = compile();
+  Completion D = compile();
   EXPECT_EQ(DTLTO_OK, D.Status);
   EXPECT_EQ("the bundle", D.Object);
   EXPECT_EQ("warning: all is well\n", D.Message);
   EXPECT_EQ(0u, D.Worker.find("127.0.0.1:"));
   close();
   ASSERT_TRUE(Cluster->waitForClosed());
-  MockCluster::Seen S = Cluster->seen();
+  MockCluster::Records S = Cluster->records();
   EXPECT_EQ(std::vector<std::string>{"lib.a(1.o)"}, S.Files);
   EXPECT_EQ(std::vector<std::string>{"best"}, S.Preferred);
   EXPECT_EQ(std::vector<std::string>{"--frame"}, S.Flags);
@@ -63,10 +63,10 @@ TEST_F(ClientTest, LargeAndEmptyBundles) {
     Large[I] = static_cast<char>(I * I >> 7);
   uint64_t A = submit(Large), B = submit("");
   EXPECT_EQ(Large, wait(A).Object);
-  Done D = wait(B);
+  Completion D = wait(B);
   EXPECT_EQ(DTLTO_OK, D.Status);
   EXPECT_EQ("", D.Object);
-  EXPECT_LE(Cluster->seen().LargestChunk, 250000u);
+  EXPECT_LE(Cluster->records().LargestChunk, 250000u);
 }
 
 TEST_F(ClientTest, ImportsAreSentApartAndKept) {
@@ -88,7 +88,7 @@ TEST_F(ClientTest, ImportsAreSentApartAndKept) {
                                       250000, 100000, 250000, 1536};
   ASSERT_EQ(DTLTO_OK, open());
   EXPECT_TRUE(compile().Object == All);
-  EXPECT_EQ(Chunks, Cluster->seen().Chunks);
+  EXPECT_EQ(Chunks, Cluster->records().Chunks);
   // Large imports aren't read again, but everything else is.
   for (Part &P : Parts)
     P.Bytes[0] ^= 1;
@@ -98,7 +98,7 @@ TEST_F(ClientTest, ImportsAreSentApartAndKept) {
   for (size_t At : {size_t(41112), size_t(62141)})
     Again[At] ^= 1;
   EXPECT_TRUE(compile().Object == Again);
-  EXPECT_EQ(Chunks, Cluster->seen().Chunks);
+  EXPECT_EQ(Chunks, Cluster->records().Chunks);
 }
 
 TEST_F(ClientTest, ManyJobsAndOneEnvironment) {
@@ -110,7 +110,7 @@ TEST_F(ClientTest, ManyJobsAndOneEnvironment) {
     EXPECT_EQ("bundle " + std::to_string(I), wait(Ids[I]).Object);
   close();
   ASSERT_TRUE(Cluster->waitForClosed());
-  MockCluster::Seen S = Cluster->seen();
+  MockCluster::Records S = Cluster->records();
   EXPECT_EQ(1u, S.Environments);
   EXPECT_EQ(S.Jobs, S.Ends);
   // A few jobs wait, to replace those whose results are being received.
@@ -121,7 +121,7 @@ TEST_F(ClientTest, NodesThatHaveTheEnvironment) {
   Cluster->HasEnvironment = true;
   ASSERT_EQ(DTLTO_OK, open());
   EXPECT_EQ(DTLTO_OK, compile().Status);
-  EXPECT_EQ(0u, Cluster->seen().Environments);
+  EXPECT_EQ(0u, Cluster->records().Environments);
 }
 
 TEST_F(ClientTest, RequestsAreFew) {
@@ -141,19 +141,19 @@ TEST_F(ClientTest, FewWaitForANode) {
     ASSERT_TRUE(tryToSubmit("x"));
   ASSERT_TRUE(Cluster->waitForRequests(2));
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  EXPECT_EQ(2u, Cluster->seen().Requests);
+  EXPECT_EQ(2u, Cluster->records().Requests);
 }
 
 TEST_F(ClientTest, LoadIsWhatTheSchedulerTells) {
-  std::mutex Held;
+  std::mutex SlowMutex;
   MockServer Scheduler("", [&](MsgChannel &C) {
     std::unique_ptr<Msg> Login(C.get_msg(30, true));
     for (unsigned I = 1; I != 4; ++I)
       C.send_msg(MonStatsMsg(I, "Name:node\nIP:127.0.0.1\nMaxJobs:5\n"
                                 "NoRemote:false\nPlatform:x86_64\n"));
-    std::lock_guard<std::mutex> Lock(Held);
+    std::lock_guard<std::mutex> Lock(SlowMutex);
   });
-  std::unique_lock<std::mutex> Hold(Held);
+  std::unique_lock<std::mutex> Hold(SlowMutex);
   setenv("ICECC_SCHEDULER",
          ("127.0.0.1:" + std::to_string(Scheduler.port())).c_str(), 1);
   ASSERT_EQ(DTLTO_OK, open());
@@ -174,27 +174,27 @@ TEST_F(ClientTest, LoadIsWhatTheSchedulerTells) {
 
 TEST_F(ClientTest, BuildItYourself) {
   for (auto How :
-       {MockCluster::Grants::Here, MockCluster::Grants::HereByNoCS}) {
+       {MockCluster::Grants::Local, MockCluster::Grants::LocalByNoCS}) {
     Cluster->Answer = How;
-    if (How == MockCluster::Grants::Here) {
+    if (How == MockCluster::Grants::Local) {
       ASSERT_EQ(DTLTO_OK, open());
     }
-    Done D = compile();
+    Completion D = compile();
     EXPECT_EQ(DTLTO_OK, D.Status);
     EXPECT_EQ("made here", D.Object);
   }
   close();
   ASSERT_TRUE(Cluster->waitForClosed());
-  EXPECT_EQ(2u, Cluster->seen().ClientJobs);
-  EXPECT_EQ(2u, Cluster->seen().LocalDone);
-  EXPECT_EQ(0u, Cluster->seen().Jobs);
+  EXPECT_EQ(2u, Cluster->records().ClientJobs);
+  EXPECT_EQ(2u, Cluster->records().LocalDone);
+  EXPECT_EQ(0u, Cluster->records().Jobs);
 }
 
 TEST_F(ClientTest, BuildItYourselfWithoutCodegen) {
-  Cluster->Answer = MockCluster::Grants::Here;
+  Cluster->Answer = MockCluster::Grants::Local;
   OffersCodegen = false;
   ASSERT_EQ(DTLTO_OK, open());
-  Done D = compile();
+  Completion D = compile();
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
   EXPECT_NE(std::string::npos, D.Message.find("no node"));
 }
@@ -208,10 +208,10 @@ TEST_F(ClientTest, AnotherTry) {
   for (Behaviour B :
        {Behaviour::Close, Behaviour::CutObject, Behaviour::ShortObject,
         Behaviour::LongObject, Behaviour::NoObject, Behaviour::OddMessage,
-        Behaviour::OddObject, Behaviour::LyingChunk, Behaviour::Text,
+        Behaviour::OddObject, Behaviour::WrongChunkSize, Behaviour::Text,
         Behaviour::Crash}) {
     Cluster->expect({B, B});
-    Done D = compile();
+    Completion D = compile();
     EXPECT_EQ(DTLTO_OK, D.Status) << int(B) << D.Message;
     EXPECT_EQ("the bundle", D.Object) << int(B);
   }
@@ -227,17 +227,17 @@ TEST_F(ClientTest, ThreeTries) {
       {Behaviour::NoObject, "the linker refuses it"},
       {Behaviour::OddMessage, "instead of a result"},
       {Behaviour::OddObject, "instead of the object"},
-      {Behaviour::LyingChunk, "a piece of the object was damaged"},
+      {Behaviour::WrongChunkSize, "a piece of the object was damaged"},
       {Behaviour::Text, "environment is gone"},
       {Behaviour::Crash, "status 105"}};
   unsigned Jobs = 0;
   for (auto [B, Text] : Cases) {
     Cluster->expect({B, B, B});
-    Done D = compile();
+    Completion D = compile();
     EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status) << Text;
     EXPECT_NE(std::string::npos, D.Message.find(Text)) << D.Message;
     EXPECT_EQ("", D.Object);
-    EXPECT_EQ(Jobs += 3, Cluster->seen().Jobs);
+    EXPECT_EQ(Jobs += 3, Cluster->records().Jobs);
     // A node may still be used after such a job.
     EXPECT_EQ(DTLTO_OK, compile().Status);
     ++Jobs;
@@ -247,28 +247,28 @@ TEST_F(ClientTest, ThreeTries) {
 TEST_F(ClientTest, OneTry) {
   ASSERT_EQ(DTLTO_OK, open());
   Cluster->expect({Behaviour::CompileError, Behaviour::WorkerError});
-  Done D = compile();
+  Completion D = compile();
   EXPECT_EQ(DTLTO_ERROR_COMPILER, D.Status);
   EXPECT_EQ("error: no registers left", D.Message);
   D = compile();
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
   EXPECT_NE(std::string::npos, D.Message.find("no bundle"));
-  EXPECT_EQ(2u, Cluster->seen().Jobs);
+  EXPECT_EQ(2u, Cluster->records().Jobs);
 }
 
 TEST_F(ClientTest, SilentNode) {
   Timeout = 1;
   ASSERT_EQ(DTLTO_OK, open());
   Cluster->expect({Behaviour::Silent, Behaviour::Good});
-  Done First = compile("the bundle", "slow.o");
+  Completion First = compile("the bundle", "slow.o");
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, First.Status);
   EXPECT_NE(std::string::npos, First.Message.find("within the time limit"));
   // The plugin fails the linker's retry with the same message, at once.
-  Done Second = compile("the bundle", "slow.o");
+  Completion Second = compile("the bundle", "slow.o");
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, Second.Status);
   EXPECT_EQ(First.Message, Second.Message);
-  EXPECT_EQ(1u, Cluster->seen().Requests);
-  EXPECT_EQ(1u, Cluster->seen().Jobs);
+  EXPECT_EQ(1u, Cluster->records().Requests);
+  EXPECT_EQ(1u, Cluster->records().Jobs);
   EXPECT_EQ("the bundle", compile("the bundle", "other.o").Object);
 }
 
@@ -294,14 +294,14 @@ TEST_F(ClientTest, SlowTransfers) {
       {Behaviour::SlowReader, "it read only ", " of the job"}};
   for (auto &[B, Text, Tail] : Cases) {
     Cluster->expect({B});
-    Done D = compile(B == Behaviour::SlowReader ? large() : "a");
+    Completion D = compile(B == Behaviour::SlowReader ? large() : "a");
     EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
     EXPECT_EQ(0u, D.Message.find("127.0.0.1:")) << D.Message;
     EXPECT_NE(std::string::npos, D.Message.find(": " + Text)) << D.Message;
     EXPECT_NE(std::string::npos, D.Message.find(Tail)) << D.Message;
   }
   // One try each: slow transfers aren't retried.
-  EXPECT_EQ(3u, Cluster->seen().Jobs);
+  EXPECT_EQ(3u, Cluster->records().Jobs);
 }
 
 TEST_F(ClientTest, SlowTransferOfTheEnvironment) {
@@ -310,11 +310,11 @@ TEST_F(ClientTest, SlowTransferOfTheEnvironment) {
   dtlto::TheNetworkLimits.MinRate = UINT64_MAX;
   ASSERT_EQ(DTLTO_OK, open());
   Cluster->expect({Behaviour::SlowEnvironment});
-  Done D = compile();
+  Completion D = compile();
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
   EXPECT_NE(std::string::npos, D.Message.find(": it read only ")) << D.Message;
   EXPECT_NE(std::string::npos, D.Message.find(" of the environment"));
-  EXPECT_EQ(0u, Cluster->seen().Jobs);
+  EXPECT_EQ(0u, Cluster->records().Jobs);
 }
 
 /// The node's daemon blocks until the first piece arrives, so it must be small.
@@ -322,7 +322,7 @@ TEST_F(ClientTest, AnEnvironmentBeginsWithLittle) {
   std::ofstream(Folder + "/worker.tar.gz") << large();
   ASSERT_EQ(DTLTO_OK, open());
   EXPECT_EQ("the bundle", compile().Object);
-  MockCluster::Seen S = Cluster->seen();
+  MockCluster::Records S = Cluster->records();
   EXPECT_EQ(large().size(), S.EnvironmentBytes);
   EXPECT_EQ(1024u, S.EnvironmentHead);
 }
@@ -344,7 +344,7 @@ TEST_F(ClientTest, ConnectionsAreWatched) {
     int Value = 0;
     Size = sizeof(Value);
     ::getsockopt(Fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &Value, &Size);
-    EXPECT_EQ(dtlto::TheNetworkLimits.Gone.count(), Value);
+    EXPECT_EQ(dtlto::TheNetworkLimits.AckTimeout.count(), Value);
     ::getsockopt(Fd, IPPROTO_TCP, TCP_KEEPIDLE, &Value, &Size);
     EXPECT_EQ(4, Value);
     ::getsockopt(Fd, SOL_SOCKET, SO_KEEPALIVE, &Value, &Size);
@@ -369,15 +369,16 @@ TEST_F(ClientTest, NodeThatCannotBeReached) {
   EXPECT_EQ(DTLTO_OK, compile().Status);
   Cluster->setNumDead(2);
   EXPECT_EQ(DTLTO_OK, compile().Status); // succeeds at the third try
-  EXPECT_TRUE(logged(DTLTO_LOG_WARNING,
-                     "node 127.0.0.1:1 cannot be reached from this machine"));
+  EXPECT_TRUE(
+      hasLogged(DTLTO_LOG_WARNING,
+                "node 127.0.0.1:1 cannot be reached from this machine"));
   // More grants of the dead node than a job has tries.
   Cluster->setNumDead(5);
-  Done D = compile();
+  Completion D = compile();
   EXPECT_EQ(DTLTO_OK, D.Status) << D.Message;
-  EXPECT_EQ(1u + 3 + 6, Cluster->seen().Requests);
-  EXPECT_EQ(3u, Cluster->seen().Jobs);
-  EXPECT_EQ(0u, Cluster->seen().Blacklisted);
+  EXPECT_EQ(1u + 3 + 6, Cluster->records().Requests);
+  EXPECT_EQ(3u, Cluster->records().Jobs);
+  EXPECT_EQ(0u, Cluster->records().Blacklisted);
   EXPECT_EQ(1u, numLogged(DTLTO_LOG_WARNING));
 }
 
@@ -386,7 +387,7 @@ TEST_F(ClientTest, OnlyNodeThatCannotBeReached) {
   ASSERT_EQ(DTLTO_OK, open());
   Cluster->setNumDead(3);
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile().Status);
-  EXPECT_EQ(3u, Cluster->seen().Requests);
+  EXPECT_EQ(3u, Cluster->records().Requests);
   EXPECT_EQ(1u, numLogged(DTLTO_LOG_WARNING));
 }
 
@@ -397,7 +398,8 @@ TEST_F(ClientTest, NodeThatCouldNotBeReachedOnce) {
   EXPECT_EQ(DTLTO_OK, compile().Status);
   EXPECT_EQ(0u, numLogged(DTLTO_LOG_WARNING));
   close();
-  EXPECT_TRUE(logged(DTLTO_LOG_WARNING, "node 127.0.0.1:1 cannot be reached"));
+  EXPECT_TRUE(
+      hasLogged(DTLTO_LOG_WARNING, "node 127.0.0.1:1 cannot be reached"));
 }
 
 // With ICECC=no, no daemon is needed, as for icecc.
@@ -406,10 +408,10 @@ TEST_F(ClientTest, NothingIsDistributed) {
   Cluster->stopDaemon();
   EXPECT_EQ(DTLTO_OK, open());
   unsetenv("ICECC");
-  Done D = compile();
+  Completion D = compile();
   EXPECT_EQ(DTLTO_OK, D.Status);
   EXPECT_EQ("made here", D.Object);
-  EXPECT_EQ(0u, Cluster->seen().Requests);
+  EXPECT_EQ(0u, Cluster->records().Requests);
   EXPECT_EQ(2u, load().slots);
   EXPECT_EQ(0u, numLogged(DTLTO_LOG_NOTE) + numLogged(DTLTO_LOG_WARNING));
 }
@@ -429,7 +431,7 @@ TEST_F(ClientTest, MoreJobsAfterALackOfDescriptors) {
   std::this_thread::sleep_for(std::chrono::milliseconds(1100));
   EXPECT_EQ(DTLTO_OK, compile().Status);
   Cluster->expect({Behaviour::Silent, Behaviour::Silent});
-  unsigned Before = Cluster->seen().Jobs;
+  unsigned Before = Cluster->records().Jobs;
   uint64_t One = submit("one"), Two = submit("two");
   EXPECT_TRUE(Cluster->waitForJobs(Before + 2));
   cancel(One);
@@ -439,13 +441,13 @@ TEST_F(ClientTest, MoreJobsAfterALackOfDescriptors) {
 TEST_F(ClientTest, NodeThatCannotRunTheWorker) {
   Cluster->Verifies = false;
   ASSERT_EQ(DTLTO_OK, open());
-  Done D = compile();
+  Completion D = compile();
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
-  EXPECT_TRUE(logged(DTLTO_LOG_WARNING, "cannot run the worker"));
+  EXPECT_TRUE(hasLogged(DTLTO_LOG_WARNING, "cannot run the worker"));
   close();
   ASSERT_TRUE(Cluster->waitForClosed());
-  EXPECT_EQ(3u, Cluster->seen().Blacklisted);
-  EXPECT_EQ(0u, Cluster->seen().Jobs);
+  EXPECT_EQ(3u, Cluster->records().Blacklisted);
+  EXPECT_EQ(0u, Cluster->records().Jobs);
 }
 
 TEST_F(ClientTest, NodeWhoseErrorsAreRefuted) {
@@ -460,17 +462,17 @@ TEST_F(ClientTest, NodeWhoseErrorsAreRefuted) {
        {DTLTO_ERROR_COMPILER, DTLTO_OK, DTLTO_ERROR_COMPILER}) {
     EXPECT_EQ(0u, numLogged(DTLTO_LOG_WARNING));
     uint64_t Id = submit("the bundle");
-    Done D = wait(Id);
+    Completion D = wait(Id);
     EXPECT_EQ(Status, D.Status);
     if (Status != DTLTO_OK)
       Refuted->result(Session, Id, D.Worker.c_str(), Status);
   }
-  EXPECT_TRUE(logged(DTLTO_LOG_WARNING, "2 of its results were wrong"));
+  EXPECT_TRUE(hasLogged(DTLTO_LOG_WARNING, "2 of its results were wrong"));
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile().Status);
   close();
   ASSERT_TRUE(Cluster->waitForClosed());
-  EXPECT_EQ(3u, Cluster->seen().Jobs);
-  EXPECT_EQ(3u, Cluster->seen().Blacklisted);
+  EXPECT_EQ(3u, Cluster->records().Jobs);
+  EXPECT_EQ(3u, Cluster->records().Blacklisted);
 }
 
 //===----------------------------------------------------------------------===//
@@ -478,16 +480,17 @@ TEST_F(ClientTest, NodeWhoseErrorsAreRefuted) {
 //===----------------------------------------------------------------------===//
 
 TEST_F(ClientTest, AClusterWithNothingButWrongObjects) {
-  std::vector<Behaviour> Meets;
+  std::vector<Behaviour> Behaviours;
   for (unsigned I = 0; I != 50; ++I)
-    Meets.insert(Meets.end(), {Behaviour::ShortObject, Behaviour::LyingChunk});
-  Cluster->expect(std::move(Meets));
+    Behaviours.insert(Behaviours.end(),
+                      {Behaviour::ShortObject, Behaviour::WrongChunkSize});
+  Cluster->expect(std::move(Behaviours));
   ASSERT_EQ(DTLTO_OK, open({"jobs=3"}));
   std::vector<uint64_t> Ids;
   for (unsigned I = 0; I != 20; ++I)
     Ids.push_back(submit("x"));
   for (uint64_t Id : Ids) {
-    Done D = wait(Id);
+    Completion D = wait(Id);
     EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
     EXPECT_TRUE(D.Message.find("the linker refuses it") != std::string::npos ||
                 D.Message.find("damaged") != std::string::npos)
@@ -495,14 +498,15 @@ TEST_F(ClientTest, AClusterWithNothingButWrongObjects) {
   }
   EXPECT_TRUE(waitForLog(DTLTO_LOG_ERROR, "the last 8 results of all nodes"));
   EXPECT_EQ(1u, numLogged(DTLTO_LOG_WARNING)) << "of the node";
-  EXPECT_LE(Cluster->seen().Jobs, 10u); // plus those that were running
+  EXPECT_LE(Cluster->records().Jobs, 10u); // plus those that were running
 }
 
 TEST_F(ClientTest, WrongObjectsNowAndThen) {
-  std::vector<Behaviour> Meets;
+  std::vector<Behaviour> Behaviours;
   for (unsigned I = 0; I != 30; ++I)
-    Meets.insert(Meets.end(), {Behaviour::ShortObject, Behaviour::Good});
-  Cluster->expect(std::move(Meets));
+    Behaviours.insert(Behaviours.end(),
+                      {Behaviour::ShortObject, Behaviour::Good});
+  Cluster->expect(std::move(Behaviours));
   ASSERT_EQ(DTLTO_OK, open({"jobs=1"}));
   for (unsigned I = 0; I != 12; ++I)
     EXPECT_EQ(DTLTO_OK, compile().Status);
@@ -512,7 +516,7 @@ TEST_F(ClientTest, WrongObjectsNowAndThen) {
 TEST_F(ClientTest, NoDaemon) {
   setenv("ICECC_TEST_SOCKET", (Folder + "/nobody").c_str(), 1);
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, open());
-  EXPECT_TRUE(logged(DTLTO_LOG_ERROR, "no local iceccd"));
+  EXPECT_TRUE(hasLogged(DTLTO_LOG_ERROR, "no local iceccd"));
   EXPECT_EQ(1u, numLogged(DTLTO_LOG_ERROR));
 }
 
@@ -520,13 +524,13 @@ TEST_F(ClientTest, DaemonThatHangsUp) {
   Cluster->NumFails = 2;
   ASSERT_EQ(DTLTO_OK, open());
   EXPECT_EQ("the bundle", compile().Object);
-  EXPECT_EQ(3u, Cluster->seen().Requests);
+  EXPECT_EQ(3u, Cluster->records().Requests);
 }
 
 TEST_F(ClientTest, DaemonThatSaysNo) {
   Cluster->Answer = MockCluster::Grants::Text;
   ASSERT_EQ(DTLTO_OK, open());
-  Done D = compile();
+  Completion D = compile();
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
   EXPECT_EQ("local iceccd: go away", D.Message);
 }
@@ -537,7 +541,7 @@ static const char NoGrant[] =
 TEST_F(ClientTest, NoGrantInTime) {
   Cluster->Answer = MockCluster::Grants::Never;
   ASSERT_EQ(DTLTO_OK, open({"grant-timeout=1"}));
-  Done D = compile();
+  Completion D = compile();
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
   EXPECT_EQ(NoGrant, D.Message);
   // One error for all, instead of one for each later job.
@@ -553,7 +557,7 @@ TEST_F(ClientTest, NoGrantInTimeWhileAnotherRuns) {
   Cluster->setAnswer(MockCluster::Grants::Never);
   EXPECT_EQ(NoGrant, compile("b", "b.o").Message);
   EXPECT_EQ(NoGrant, compile("b", "b.o").Message);
-  EXPECT_EQ(2u, Cluster->seen().Requests);
+  EXPECT_EQ(2u, Cluster->records().Requests);
   EXPECT_EQ(0u, numLogged(DTLTO_LOG_ERROR));
   cancel(Long);
   EXPECT_EQ(DTLTO_CANCELLED, wait(Long).Status);
@@ -596,7 +600,7 @@ TEST_F(ClientTest, CancelAtANode) {
       ASSERT_EQ(DTLTO_OK, open());
     }
     Cluster->expect({B});
-    unsigned Before = Cluster->seen().Jobs;
+    unsigned Before = Cluster->records().Jobs;
     // A deaf node blocks the transfer.
     uint64_t Id = submit(large());
     ASSERT_TRUE(Cluster->waitForJobs(Before + 1));
@@ -625,10 +629,10 @@ TEST_F(ClientTest, CloseAtOnce) {
 TEST_F(ClientTest, BundlesThatFail) {
   BundlesFail = true;
   ASSERT_EQ(DTLTO_OK, open());
-  Done D = compile();
+  Completion D = compile();
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
   EXPECT_NE(std::string::npos, D.Message.find("bundle"));
-  EXPECT_EQ(0u, Cluster->seen().Jobs);
+  EXPECT_EQ(0u, Cluster->records().Jobs);
 }
 
 TEST_F(ClientTest, HostWithoutBundles) {

@@ -67,10 +67,10 @@ struct ClusterTest : testing::Test {
 
 TEST_F(ClusterTest, Numbers) {
   std::shared_ptr<Cluster> C = make("");
-  EXPECT_FALSE(C->numbers().Known);
+  EXPECT_FALSE(C->numbers().IsKnown);
   C->handle(node(1, "one", 4));
   C->handle(node(2, "two", 8));
-  EXPECT_TRUE(C->numbers().Known);
+  EXPECT_TRUE(C->numbers().IsKnown);
   EXPECT_EQ(2u, C->numbers().Nodes);
   EXPECT_EQ(12u, C->numbers().Slots);
   EXPECT_EQ(12u, C->numbers().Free);
@@ -118,7 +118,7 @@ TEST_F(ClusterTest, NodesOfNoUse) {
   C->handle(node(5, "odder", 0, "MaxJobs\n:\nPlatform:x86_64"));
   C->handle(begin(100, 2));
   Cluster::Numbers N = C->numbers();
-  EXPECT_TRUE(N.Known);
+  EXPECT_TRUE(N.IsKnown);
   EXPECT_EQ(0u, N.Nodes + N.Slots + N.Free);
 }
 
@@ -151,7 +151,7 @@ TEST_F(ClusterTest, AScheduler) {
   EXPECT_EQ(6u, C->numbers().Slots);
   Hold.unlock();
   Scheduler.stop();
-  EXPECT_TRUE(waitFor([&] { return !C->numbers().Known; }));
+  EXPECT_TRUE(waitFor([&] { return !C->numbers().IsKnown; }));
   EXPECT_EQ(0u, C->numbers().Slots);
   C->stop();
 }
@@ -159,7 +159,7 @@ TEST_F(ClusterTest, AScheduler) {
 // A request for the status gets the reason at once.
 TEST_F(ClusterTest, WhyThereIsNoReport) {
   Settings S = settings("127.0.0.1:1");
-  S.SchedulerFrom = "$ICECC_SCHEDULER";
+  S.SchedulerSource = "$ICECC_SCHEDULER";
   std::vector<std::pair<std::string, std::string>> Cases = {
       {"127.0.0.1:1", "Connection refused"},
       {"127.0.0.1:x", "expected HOST or HOST:PORT"},
@@ -235,7 +235,7 @@ TEST_F(ClusterTest, StopWaitsForNothing) {
   pollfd P = {Fd, POLLIN, 0};
   ASSERT_EQ(1, ::poll(&P, 1, 30000));
   C->stop();
-  EXPECT_FALSE(C->numbers().Known);
+  EXPECT_FALSE(C->numbers().IsKnown);
   EXPECT_EQ(0u, NumChanges);
   // The cluster's thread ends as well.
   std::weak_ptr<Cluster> Weak = C;

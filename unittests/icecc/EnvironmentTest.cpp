@@ -53,10 +53,10 @@ protected:
     return E;
   }
   std::vector<std::string> entries() {
-    std::vector<std::string> Found;
+    std::vector<std::string> Result;
     for (auto &E : fs::directory_iterator(Cache))
-      Found.push_back(E.path().string());
-    return Found;
+      Result.push_back(E.path().string());
+    return Result;
   }
 
   std::string Folder, Worker, Cache, Error;
@@ -71,18 +71,18 @@ TEST_F(EnvironmentTest, WhatIsInTheTarball) {
   archive_read_support_filter_zstd(A);
   archive_read_support_format_tar(A);
   ASSERT_EQ(ARCHIVE_OK, archive_read_open_memory(A, T->data(), T->size()));
-  std::string Found;
+  std::string Result;
   archive_entry *E;
   while (archive_read_next_header(A, &E) == ARCHIVE_OK) {
-    Found += archive_entry_pathname(E);
+    Result += archive_entry_pathname(E);
     if (archive_entry_filetype(E) == AE_IFLNK)
-      Found += std::string(" -> ") + archive_entry_symlink(E);
+      Result += std::string(" -> ") + archive_entry_symlink(E);
     if (archive_entry_filetype(E) == AE_IFREG) {
       char Bytes[100];
       la_ssize_t N = archive_read_data(A, Bytes, sizeof(Bytes));
-      Found += ": " + std::string(Bytes, static_cast<size_t>(N));
+      Result += ": " + std::string(Bytes, static_cast<size_t>(N));
     }
-    Found += "\n";
+    Result += "\n";
     EXPECT_EQ(0755u, archive_entry_perm(E));
     EXPECT_EQ(0, archive_entry_mtime(E));
     EXPECT_EQ(0, archive_entry_uid(E));
@@ -92,7 +92,7 @@ TEST_F(EnvironmentTest, WhatIsInTheTarball) {
   EXPECT_EQ("bin/\nbin/true -> ../usr/bin/clang\nusr/\nusr/bin/\n"
             "usr/bin/clang: the worker\nusr/bin/as -> clang\n"
             "usr/bin/g++ -> clang\nusr/bin/gcc -> clang\n",
-            Found);
+            Result);
 }
 
 TEST_F(EnvironmentTest, PackingCanBeStopped) {

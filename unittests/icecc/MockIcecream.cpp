@@ -43,9 +43,9 @@ void MockCluster::expect(std::vector<Behaviour> B) {
   std::lock_guard<std::mutex> Lock(Mutex);
   Next = std::move(B);
 }
-void MockCluster::expectOfBatches(std::vector<Behaviour> B) {
+void MockCluster::expectBatches(std::vector<Behaviour> B) {
   std::lock_guard<std::mutex> Lock(Mutex);
-  NextOfBatches = std::move(B);
+  NextBatches = std::move(B);
 }
 
 template <typename T> bool MockCluster::waitFor(T What) {
@@ -53,10 +53,10 @@ template <typename T> bool MockCluster::waitFor(T What) {
   return Changed.wait_for(Lock, MaxWait, What);
 }
 bool MockCluster::waitForRequests(unsigned N) {
-  return waitFor([&] { return S.Requests >= N; });
+  return waitFor([&] { return TheRecords.Requests >= N; });
 }
 bool MockCluster::waitForJobs(unsigned N) {
-  return waitFor([&] { return S.Jobs >= N; });
+  return waitFor([&] { return TheRecords.Jobs >= N; });
 }
 bool MockCluster::waitForClosed() {
   auto End = std::chrono::steady_clock::now() + MaxWait;
@@ -64,17 +64,17 @@ bool MockCluster::waitForClosed() {
     std::this_thread::yield();
   return numOpen() == 0;
 }
-MockCluster::Seen MockCluster::seen() const {
+MockCluster::Records MockCluster::records() const {
   std::lock_guard<std::mutex> Lock(Mutex);
-  return S;
+  return TheRecords;
 }
 
-static constexpr std::chrono::milliseconds Drop(2);
+static constexpr std::chrono::milliseconds DribblePause(2);
 
 /// Reads a little at a time until the client hangs up.
 static void readSlowly(MsgChannel &C) {
   char Buffer[10000];
-  for (ssize_t N = 1; N != 0; std::this_thread::sleep_for(Drop)) {
+  for (ssize_t N = 1; N != 0; std::this_thread::sleep_for(DribblePause)) {
     N = ::recv(C.fd, Buffer, sizeof(Buffer), MSG_DONTWAIT);
     if (N < 0 && errno != EAGAIN)
       return;
@@ -84,13 +84,13 @@ static void readSlowly(MsgChannel &C) {
 /// Sends part of a message, byte by byte, until the client hangs up.
 static void dribble(MsgChannel &C) {
   const unsigned char Length[4] = {0, 1, 0, 0}; // of 65536 bytes
-  for (size_t I = 0; I != 65536; ++I, std::this_thread::sleep_for(Drop))
+  for (size_t I = 0; I != 65536; ++I, std::this_thread::sleep_for(DribblePause))
     if (::send(C.fd, &Length[I < 4 ? I : 3], 1, MSG_NOSIGNAL) != 1)
       return;
 }
 
 /// Sends a chunk of 240 bytes, compressed with LZO, whose size field says 8.
-static void lie(MsgChannel &C) {
+static void sendWrongSize(MsgChannel &C) {
   const std::string Packed("\2xxxxx \xbb\x10\0\xcxxxxxxxxxxxxxxx\x11\0\0", 29);
   std::string M;
   for (size_t N : {16 + Packed.size(), size_t(M_FILE_CHUNK), size_t(8),
@@ -110,41 +110,41 @@ void MockCluster::serveClient(MsgChannel &C) {
     std::lock_guard<std::mutex> Lock(Mutex);
     if (M->type == M_GET_CS) {
       auto &Request = static_cast<GetCSMsg &>(*M);
-      ++S.Requests;
-      S.Files.push_back(Request.filename);
-      S.Preferred.push_back(Request.preferred_host);
+      ++TheRecords.Requests;
+      TheRecords.Files.push_back(Request.filename);
+      TheRecords.Preferred.push_back(Request.preferred_host);
       unsigned Id = ++NextJob;
-      Grants How = Answer;
+      Grants Grant = Answer;
       if (NumFails) {
         --NumFails;
-        How = Grants::Hangup;
+        Grant = Grants::Hangup;
       }
       unsigned Port = Node->port();
-      if (How == Grants::Nodes && NumDead) {
+      if (Grant == Grants::Nodes && NumDead) {
         --NumDead;
         Port = 1;
       }
-      if (How == Grants::Nodes)
+      if (Grant == Grants::Nodes)
         C.send_msg(UseCSMsg("x86_64", "127.0.0.1", Port, Id, HasEnvironment,
                             Request.client_id, 0));
-      else if (How == Grants::Here)
+      else if (Grant == Grants::Local)
         C.send_msg(UseCSMsg("x86_64", "127.0.0.1", 0, Id, true, 1, 0));
-      else if (How == Grants::HereByNoCS)
+      else if (Grant == Grants::LocalByNoCS)
         C.send_msg(NoCSMsg(Id, 1));
-      else if (How == Grants::Text)
+      else if (Grant == Grants::Text)
         C.send_msg(StatusTextMsg("go away"));
-      else if (How == Grants::Hangup)
+      else if (Grant == Grants::Hangup)
         break;
     } else if (M->type == M_END) {
-      ++S.Ends;
+      ++TheRecords.Ends;
     } else if (M->type == M_BLACKLIST_HOST_ENV) {
-      ++S.Blacklisted;
+      ++TheRecords.Blacklisted;
     } else if (M->type == M_COMPILE_FILE) {
       std::unique_ptr<CompileJob> J(
           static_cast<CompileFileMsg &>(*M).takeJob());
-      S.ClientJobs += J->environmentVersion() == "__client";
+      TheRecords.ClientJobs += J->environmentVersion() == "__client";
     } else if (M->type == M_JOB_DONE) {
-      S.LocalDone += !static_cast<JobDoneMsg &>(*M).is_from_server();
+      TheRecords.LocalDone += !static_cast<JobDoneMsg &>(*M).is_from_server();
     }
     Changed.notify_all();
   }
@@ -167,14 +167,14 @@ void MockCluster::serveJob(MsgChannel &C) {
       auto &Chunk = static_cast<FileChunkMsg &>(*M);
       Bytes.append(reinterpret_cast<char *>(Chunk.buffer), Chunk.len);
       std::lock_guard<std::mutex> Lock(Mutex);
-      S.LargestChunk = std::max(S.LargestChunk, Chunk.len);
+      TheRecords.LargestChunk = std::max(TheRecords.LargestChunk, Chunk.len);
       if (!InJob && Bytes.size() == Chunk.len)
-        S.EnvironmentHead = Chunk.len;
-      S.Chunks.push_back(Chunk.len);
+        TheRecords.EnvironmentHead = Chunk.len;
+      TheRecords.Chunks.push_back(Chunk.len);
     } else if (M->type == M_END && !InJob) {
       std::lock_guard<std::mutex> Lock(Mutex);
-      ++S.Environments;
-      S.EnvironmentBytes = Bytes.size();
+      ++TheRecords.Environments;
+      TheRecords.EnvironmentBytes = Bytes.size();
     } else if (M->type == M_VERIFY_ENV) {
       C.send_msg(VerifyEnvResultMsg(Verifies));
     } else if (M->type == M_COMPILE_FILE) {
@@ -183,28 +183,28 @@ void MockCluster::serveJob(MsgChannel &C) {
       InJob = true;
       Bytes.clear();
       std::lock_guard<std::mutex> Lock(Mutex);
-      S.Chunks.clear();
+      TheRecords.Chunks.clear();
       for (const std::string &Flag : J->allFlags()) {
-        S.Flags.push_back(Flag);
+        TheRecords.Flags.push_back(Flag);
         IsBatch |= Flag == "--batch";
       }
-      S.Compilers.push_back(J->compilerName());
-      std::vector<Behaviour> &Meets = IsBatch ? NextOfBatches : Next;
-      if (!Meets.empty()) {
-        B = Meets.front();
-        Meets.erase(Meets.begin());
+      TheRecords.Compilers.push_back(J->compilerName());
+      std::vector<Behaviour> &Behaviours = IsBatch ? NextBatches : Next;
+      if (!Behaviours.empty()) {
+        B = Behaviours.front();
+        Behaviours.erase(Behaviours.begin());
       }
       Slow = B == Behaviour::SlowReader;
       if (B == Behaviour::Deaf || Slow) {
-        ++S.Jobs;
+        ++TheRecords.Jobs;
         Changed.notify_all();
         break;
       }
     } else if (M->type == M_END) {
       {
         std::lock_guard<std::mutex> Lock(Mutex);
-        ++S.Jobs;
-        S.Batches += IsBatch;
+        ++TheRecords.Jobs;
+        TheRecords.Batches += IsBatch;
       }
       Changed.notify_all();
       if (!answer(C, B, Bytes, IsBatch))
@@ -247,7 +247,7 @@ bool MockCluster::answer(MsgChannel &C, Behaviour B, const std::string &Bundle,
           F += static_cast<char>(Number >> 8 * I);
       F += "<" + One + ">";
       std::lock_guard<std::mutex> Lock(Mutex);
-      S.Bundles.push_back(One);
+      TheRecords.Bundles.push_back(One);
     }
     if (B == Behaviour::WrongEntry)
       F[16] = 'x'; // no frame
@@ -280,7 +280,7 @@ bool MockCluster::answer(MsgChannel &C, Behaviour B, const std::string &Bundle,
     C.send_msg(PingMsg());
     return true;
   case Behaviour::OddObject:
-  case Behaviour::LyingChunk:
+  case Behaviour::WrongChunkSize:
   case Behaviour::DribbledObject:
     break;
   case Behaviour::Text:
@@ -307,15 +307,15 @@ bool MockCluster::answer(MsgChannel &C, Behaviour B, const std::string &Bundle,
     C.send_msg(PingMsg());
     return true;
   }
-  if (B == Behaviour::LyingChunk) {
-    lie(C);
+  if (B == Behaviour::WrongChunkSize) {
+    sendWrongSize(C);
     C.send_msg(EndMsg());
     return true;
   }
   if (B == Behaviour::DribbledObject) {
     while (C.send_msg(
         FileChunkMsg(reinterpret_cast<unsigned char *>(F.data()), 1)))
-      std::this_thread::sleep_for(Drop);
+      std::this_thread::sleep_for(DribblePause);
     return false;
   }
   for (size_t I = 0; I < F.size(); I += 100000)

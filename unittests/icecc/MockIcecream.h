@@ -44,7 +44,7 @@ enum class Behaviour {
   NoObject,        // ends without an object
   OddMessage,      // sends a Ping instead of the result
   OddObject,       // sends a Ping instead of the object
-  LyingChunk,      // a chunk is longer than its size field
+  WrongChunkSize,  // a chunk is longer than its size field
   Text,            // sends a status text instead of the result
   Crash,           // status 105
   CompileError,    // status 1, with a message of LLVM
@@ -61,9 +61,9 @@ public:
   /// Sets the reactions to the next jobs, in this order. Later jobs are Good.
   void expect(std::vector<Behaviour> B);
   /// The same for batches.
-  void expectOfBatches(std::vector<Behaviour> B);
+  void expectBatches(std::vector<Behaviour> B);
   // Set these before the jobs.
-  enum class Grants { Nodes, Here, HereByNoCS, Never, Text, Hangup };
+  enum class Grants { Nodes, Local, LocalByNoCS, Never, Text, Hangup };
   Grants Answer = Grants::Nodes;
   bool HasEnvironment = false; // what the scheduler assumes
   bool Verifies = true;
@@ -76,9 +76,9 @@ public:
 
   std::string socket() const { return Socket; }
   /// Sets Answer for later requests, while jobs run.
-  void setAnswer(Grants How) {
+  void setAnswer(Grants Grant) {
     std::lock_guard<std::mutex> Lock(Mutex);
-    Answer = How;
+    Answer = Grant;
   }
   void stopDaemon() { Daemon->stop(); }
   uint16_t port() const { return Node->port(); } // of the node
@@ -88,7 +88,7 @@ public:
   bool waitForRequests(unsigned N);
   bool waitForJobs(unsigned N); // at nodes
   bool waitForClosed();         // all connections
-  struct Seen {
+  struct Records {
     std::vector<std::string> Files, Preferred;
     unsigned Requests = 0;
     unsigned Environments = 0, Jobs = 0, Ends = 0, Blacklisted = 0;
@@ -99,7 +99,7 @@ public:
     std::vector<std::string> Bundles; // in batches of several jobs
     unsigned Batches = 0;
   };
-  Seen seen() const;
+  Records records() const;
 
 private:
   void serveClient(MsgChannel &C);
@@ -111,9 +111,9 @@ private:
   std::string Socket;
   mutable std::mutex Mutex; // guards the members below
   std::condition_variable Changed;
-  Seen S;
+  Records TheRecords;
   unsigned NextJob = 0, NumDead = 0;
-  std::vector<Behaviour> Next, NextOfBatches;
+  std::vector<Behaviour> Next, NextBatches;
   std::unique_ptr<MockServer> Daemon, Node;
 };
 

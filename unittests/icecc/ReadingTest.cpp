@@ -54,10 +54,10 @@ protected:
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, Fds), 0);
     // First its own version, then the one that both ends agree on.
     for (int Time = 0; Time != 2; ++Time)
-      say({char(GetParam().Protocol), 0, 0, 0});
+      sendBytes({char(GetParam().Protocol), 0, 0, 0});
   }
 
-  void say(const std::string &Bytes) {
+  void sendBytes(const std::string &Bytes) {
     EXPECT_EQ(ssize_t(Bytes.size()),
               ::send(Fds[1], Bytes.data(), Bytes.size(), MSG_DONTWAIT));
   }
@@ -67,14 +67,14 @@ protected:
   }
 
   /// Returns the contents of a message.
-  static std::string chunk(const std::string &Bytes, size_t Said) {
-    return wireChunk(packChunk(Bytes, GetParam().Kind), Said, GetParam().Kind,
-                     GetParam().Protocol);
+  static std::string chunk(const std::string &Bytes, size_t ClaimedSize) {
+    return wireChunk(packChunk(Bytes, GetParam().Kind), ClaimedSize,
+                     GetParam().Kind, GetParam().Protocol);
   }
 
-  /// Returns what is received of a chunk of \p Bytes with size \p Said.
-  std::string received(const std::string &Bytes, size_t Said) {
-    say(wireMessage(chunk(Bytes, Said)));
+  /// Returns what is received of a chunk of \p Bytes with size \p ClaimedSize.
+  std::string receiveChunk(const std::string &Bytes, size_t ClaimedSize) {
+    sendBytes(wireMessage(chunk(Bytes, ClaimedSize)));
     std::unique_ptr<Msg> M = receive();
     if (!M || M->type != M_FILE_CHUNK)
       return "no chunk";
@@ -101,37 +101,37 @@ protected:
 };
 
 TEST_P(ReadingTest, ChunksThatLie) {
-  EXPECT_EQ(received(Bytes, 240), Bytes);
-  for (size_t Said : {8, 239, 241, 100000})
-    EXPECT_EQ(received(Bytes, Said), "damaged") << Said;
-  EXPECT_EQ(received("", 1), "damaged");
+  EXPECT_EQ(receiveChunk(Bytes, 240), Bytes);
+  for (size_t ClaimedSize : {8, 239, 241, 100000})
+    EXPECT_EQ(receiveChunk(Bytes, ClaimedSize), "damaged") << ClaimedSize;
+  EXPECT_EQ(receiveChunk("", 1), "damaged");
   // The connection still works.
-  EXPECT_EQ(received(Bytes, 240), Bytes);
+  EXPECT_EQ(receiveChunk(Bytes, 240), Bytes);
 }
 
 TEST_P(ReadingTest, InWhatIsLeftOfAMessage) {
-  say(wireMessage(wireNumber(M_PING) + chunk(Bytes, 8)));
+  sendBytes(wireMessage(wireNumber(M_PING) + chunk(Bytes, 8)));
   EXPECT_FALSE(receive());
   EXPECT_EQ(Error, "it sent a message that cannot be read");
   EXPECT_FALSE(hasUnpacked());
 }
 
 TEST_P(ReadingTest, BehindAMessageThatIsTooLarge) {
-  say(wireNumber(1 << 30) + wireMessage(chunk(Bytes, 8)));
+  sendBytes(wireNumber(1 << 30) + wireMessage(chunk(Bytes, 8)));
   EXPECT_FALSE(receive());
   EXPECT_FALSE(hasUnpacked());
 }
 
 TEST_P(ReadingTest, RightAfterTheVersion) {
   offer();
-  say(wireNumber(1 << 30) + wireMessage(chunk(Bytes, 8)));
+  sendBytes(wireNumber(1 << 30) + wireMessage(chunk(Bytes, 8)));
   sockaddr Nobody = {AF_UNIX, {}};
   EXPECT_FALSE(openChannel(Fds[0], &Nobody, sizeof(Nobody)));
   EXPECT_FALSE(hasUnpacked());
 }
 
 TEST_P(ReadingTest, WhenASendFails) {
-  say(wireMessage(chunk(Bytes, 8)));
+  sendBytes(wireMessage(chunk(Bytes, 8)));
   hangUp();
   EXPECT_FALSE(Near->send(PingMsg()));
   EXPECT_FALSE(hasUnpacked());
@@ -141,14 +141,14 @@ TEST_P(ReadingTest, ListsWithoutAnEnd) {
   const std::string Many = wireNumber(UINT32_MAX);
   for (MsgType Type : {M_GET_CS, M_LOGIN, M_COMPILE_FILE, M_GET_NATIVE_ENV}) {
     connect();
-    say(wireMessage(wireNumber(Type) + Many + Many + Many + Many + "x"));
+    sendBytes(wireMessage(wireNumber(Type) + Many + Many + Many + Many + "x"));
     EXPECT_FALSE(receive());
     EXPECT_EQ(Error, "it sent a message that cannot be read");
   }
 }
 
 TEST_P(ReadingTest, NoRoomForAType) {
-  say(wireMessage("") + wireNumber(M_GET_CS) + wireNumber(UINT32_MAX));
+  sendBytes(wireMessage("") + wireNumber(M_GET_CS) + wireNumber(UINT32_MAX));
   EXPECT_FALSE(receive());
   EXPECT_EQ(Error, "it sent a message that cannot be read");
 }
@@ -157,7 +157,7 @@ TEST_P(ReadingTest, TextsWithoutAnEnd) {
   // With one of these sizes, the text ends where libicecc's buffer does.
   for (size_t Size = 2000; Size != 2200; ++Size) {
     std::string Text(Size, 'x');
-    say(wireMessage(wireNumber(M_STATUS_TEXT) + wireNumber(Size) + Text));
+    sendBytes(wireMessage(wireNumber(M_STATUS_TEXT) + wireNumber(Size) + Text));
     EXPECT_FALSE(receive());
     EXPECT_EQ(Error, Text);
   }

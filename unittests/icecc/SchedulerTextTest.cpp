@@ -98,27 +98,27 @@ TEST(SchedulerTextTest, Asks) {
   Interrupt I;
   Port P("200 hello\n" + OneNode + "200 done\n", /*HangUp=*/false);
   EXPECT_EQ("n@1.2.3.4=1;",
-            text(askForNodes(P.scheduler(), Clock::now() + 60s, I)));
+            text(queryNodes(P.scheduler(), Clock::now() + 60s, I)));
   EXPECT_EQ("listcs\n", P.Question);
 }
 
 TEST(SchedulerTextTest, HalfAnAnswer) {
   Interrupt I;
   Port P(OneNode, /*HangUp=*/true);
-  EXPECT_EQ("", text(askForNodes(P.scheduler(), Clock::now() + 60s, I)));
+  EXPECT_EQ("", text(queryNodes(P.scheduler(), Clock::now() + 60s, I)));
 }
 
 TEST(SchedulerTextTest, NoEnd) {
   Interrupt I;
   Port P(OneNode, /*HangUp=*/false);
-  EXPECT_EQ("", text(askForNodes(P.scheduler(), Clock::now() + 200ms, I)));
+  EXPECT_EQ("", text(queryNodes(P.scheduler(), Clock::now() + 200ms, I)));
 }
 
 TEST(SchedulerTextTest, Interrupted) {
   Interrupt I;
   I.raise();
   sockaddr_in At = {};
-  EXPECT_EQ("", text(askForNodes(At, Clock::now() + 60s, I)));
+  EXPECT_EQ("", text(queryNodes(At, Clock::now() + 60s, I)));
   At.sin_family = AF_INET;
-  EXPECT_EQ("", text(askForNodes(At, Clock::now() + 60s, I)));
+  EXPECT_EQ("", text(queryNodes(At, Clock::now() + 60s, I)));
 }

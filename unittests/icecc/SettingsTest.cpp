@@ -46,7 +46,7 @@ TEST_F(SettingsTest, Nothing) {
       S.Daemons);
   EXPECT_EQ("", S.CacheFolder);
   EXPECT_EQ(Verbosity::Errors, S.Level);
-  EXPECT_FALSE(S.LocalNodes);
+  EXPECT_FALSE(S.AllowsLocalNodes);
 }
 
 TEST_F(SettingsTest, Worker) {
@@ -86,7 +86,7 @@ TEST_F(SettingsTest, Daemons) {
   Env["ICECC_TEST_REMOTEBUILD"] = "";
   ASSERT_TRUE(read({}));
   EXPECT_EQ(std::vector<std::string>{"/s"}, S.Daemons);
-  EXPECT_TRUE(S.LocalNodes);
+  EXPECT_TRUE(S.AllowsLocalNodes);
 }
 
 TEST_F(SettingsTest, CacheFolder) {
@@ -107,7 +107,7 @@ TEST_F(SettingsTest, Scheduler) {
   Env["ICECC_SCHEDULER"] = "a:1";
   ASSERT_TRUE(read({}));
   EXPECT_EQ("a:1", S.Scheduler);
-  EXPECT_EQ("$ICECC_SCHEDULER", S.SchedulerFrom);
+  EXPECT_EQ("$ICECC_SCHEDULER", S.SchedulerSource);
 }
 
 // The configuration files of iceccd name the scheduler.
@@ -123,14 +123,14 @@ TEST_F(SettingsTest, DaemonConfig) {
   ASSERT_TRUE(read({}));
   EXPECT_EQ("farm 1", S.NetName);
   EXPECT_EQ("one:1", S.Scheduler);
-  EXPECT_EQ(First, S.SchedulerFrom);
+  EXPECT_EQ(First, S.SchedulerSource);
   // A later file overrides the first. Values with $ would need a shell.
   std::ofstream(Last) << "ICECREAM_SCHEDULER_HOST=two# other\r\n"
                          "ICECREAM_NETNAME=$(hostname)\n";
   ASSERT_TRUE(read({}));
   EXPECT_EQ("", S.NetName);
   EXPECT_EQ("two", S.Scheduler);
-  EXPECT_EQ(Last, S.SchedulerFrom);
+  EXPECT_EQ(Last, S.SchedulerSource);
   // The user's settings replace those of the files.
   ASSERT_TRUE(read({"netname=mine"}));
   EXPECT_EQ("mine", S.NetName);

@@ -41,10 +41,10 @@ inline std::string packChunk(const std::string &Bytes, uint32_t Kind) {
   return Packed;
 }
 
-/// Returns the contents of a chunk whose size field is \p Said.
-inline std::string wireChunk(const std::string &Packed, size_t Said,
+/// Returns the contents of a chunk whose size field is \p ClaimedSize.
+inline std::string wireChunk(const std::string &Packed, size_t ClaimedSize,
                              uint32_t Kind, int Protocol) {
-  return wireNumber(M_FILE_CHUNK) + wireNumber(Said) +
+  return wireNumber(M_FILE_CHUNK) + wireNumber(ClaimedSize) +
          wireNumber(Packed.size()) + (Protocol >= 40 ? wireNumber(Kind) : "") +
          Packed;
 }

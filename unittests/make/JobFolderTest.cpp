@@ -95,9 +95,9 @@ TEST_F(JobFolderTest, OfOthersNothingIsTouched) {
 }
 
 TEST_F(JobFolderTest, OneThatCannotBeReadIsNotEmpty) {
-  fs::path Mine = Top / "mine";
-  fs::create_directory(Mine);
-  std::ofstream(Mine / "file") << "text";
+  fs::path UserFile = Top / "mine";
+  fs::create_directory(UserFile);
+  std::ofstream(UserFile / "file") << "text";
   // Other threads open and close descriptors. Now and then, one is free to look
   // for the marker, but none to read the folder.
   rlimit Old, New;
@@ -118,15 +118,15 @@ TEST_F(JobFolderTest, OneThatCannotBeReadIsNotEmpty) {
       if (int Fd = ::dup(STDERR_FILENO); Fd != -1)
         ::close(Fd);
   });
-  for (int I = 0; I != 3000 && !fs::exists(Mine / ".dtlto-jobs"); ++I)
-    EXPECT_THROW(JobFolder(Mine, "", ".jobs", false), sdk::Error);
+  for (int I = 0; I != 3000 && !fs::exists(UserFile / ".dtlto-jobs"); ++I)
+    EXPECT_THROW(JobFolder(UserFile, "", ".jobs", false), sdk::Error);
   Stop = true;
   Other.join();
   for (int Fd : All)
     ::close(Fd);
   ::setrlimit(RLIMIT_NOFILE, &Old);
-  EXPECT_FALSE(fs::exists(Mine / ".dtlto-jobs"));
-  EXPECT_TRUE(fs::exists(Mine / "file"));
+  EXPECT_FALSE(fs::exists(UserFile / ".dtlto-jobs"));
+  EXPECT_TRUE(fs::exists(UserFile / "file"));
 }
 
 TEST_F(JobFolderTest, KeptOnesStay) {
@@ -157,15 +157,15 @@ TEST_F(JobFolderTest, AProgramEndsWithItsGroup) {
     for (int I = 0; I != 1000 && !P.hasEnded(); ++I)
       std::this_thread::sleep_for(10ms);
     EXPECT_TRUE(P.hasEnded());
-    EXPECT_EQ(P.how(), "was killed by signal 9");
+    EXPECT_EQ(P.describeExit(), "was killed by signal 9");
   }
   Program Q(*F, {"/bin/sh", "-c", "echo $A-$B; exit 3"}, {"A=x", "HOME"});
   for (int I = 0; I != 1000 && !Q.hasEnded(); ++I)
     std::this_thread::sleep_for(10ms);
-  EXPECT_EQ(Q.how(), "ended with 3");
-  std::string Said;
-  Q.listen([&](std::string Line, bool) { Said += Line; });
-  EXPECT_EQ(Said, "x-");
+  EXPECT_EQ(Q.describeExit(), "ended with 3");
+  std::string Output;
+  Q.listen([&](std::string Line, bool) { Output += Line; });
+  EXPECT_EQ(Output, "x-");
 }
 
 /// A file that can't be written completely is removed.
@@ -241,12 +241,12 @@ TEST_F(JobFolderTest, TheGuardRemovesWhatALinkerLeft) {
 
 // The second link waits only if the folder is being removed.
 TEST_F(JobFolderTest, InUseByAnotherLink) {
-  std::string Given = Top / "jobs";
+  std::string UserFolder = Top / "jobs";
   int Ends[2];
   ASSERT_EQ(::pipe(Ends), 0);
   pid_t Child = ::fork();
   if (Child == 0) {
-    auto *F = new JobFolder(Given, "", ".jobs", false);
+    auto *F = new JobFolder(UserFolder, "", ".jobs", false);
     F->write("a", "text");
     (void)!::write(Ends[1], "", 1);
     ::pause();
@@ -255,12 +255,12 @@ TEST_F(JobFolderTest, InUseByAnotherLink) {
   ASSERT_GT(Child, 0);
   char Byte;
   ASSERT_EQ(::read(Ends[0], &Byte, 1), 1);
-  auto Began = std::chrono::steady_clock::now();
-  EXPECT_THROW(JobFolder(Given, "", ".jobs", false), sdk::Error);
-  EXPECT_LT(std::chrono::steady_clock::now() - Began, 4s);
+  auto Begin = std::chrono::steady_clock::now();
+  EXPECT_THROW(JobFolder(UserFolder, "", ".jobs", false), sdk::Error);
+  EXPECT_LT(std::chrono::steady_clock::now() - Begin, 4s);
   ::kill(Child, SIGKILL);
   ASSERT_EQ(::waitpid(Child, nullptr, 0), Child);
-  EXPECT_NO_THROW(JobFolder(Given, "", ".jobs", false));
+  EXPECT_NO_THROW(JobFolder(UserFolder, "", ".jobs", false));
   ::close(Ends[0]);
   ::close(Ends[1]);
 }
@@ -274,5 +274,5 @@ TEST_F(JobFolderTest, AProgramThatCannotBeWaitedFor) {
     std::this_thread::sleep_for(10ms);
   std::signal(SIGCHLD, Before);
   EXPECT_TRUE(P.hasEnded());
-  EXPECT_EQ(P.how(), "ended with an unknown status");
+  EXPECT_EQ(P.describeExit(), "ended with an unknown status");
 }

@@ -46,7 +46,7 @@ TEST_F(ClientTest, OneJob) {
   EXPECT_EQ((std::vector<uint32_t>{DTLTO_STATE_SENDING, DTLTO_STATE_QUEUED,
                                    DTLTO_STATE_RUNNING, DTLTO_STATE_RECEIVING}),
             States[1]);
-  MockServer::Seen S = server().seen();
+  MockServer::Statistics S = server().statistics();
   EXPECT_EQ((std::vector<std::string>{"./dtlto-codegen", "--frame", "job", "-o",
                                       "object"}),
             S.Arguments);
@@ -64,7 +64,7 @@ TEST_F(ClientTest, OneJob) {
   EXPECT_FALSE(S.DoNotCache);
   EXPECT_EQ(1u, S.Lookups);
   EXPECT_EQ(1u, S.Executions);
-  EXPECT_EQ("", logged(DTLTO_LOG_WARNING) + logged(DTLTO_LOG_ERROR));
+  EXPECT_EQ("", logText(DTLTO_LOG_WARNING) + logText(DTLTO_LOG_ERROR));
 }
 
 /// The first link uploads each blob once. The next link uploads nothing.
@@ -76,7 +76,7 @@ TEST_F(ClientTest, BlobsGoUpOnce) {
   for (uint64_t Id : Ids)
     EXPECT_EQ(DTLTO_OK, wait(Id).Status);
   close();
-  MockServer::Seen First = server().seen();
+  MockServer::Statistics First = server().statistics();
   for (const auto &[Hash, N] : First.Uploads)
     EXPECT_EQ(1u, N) << Hash;
   // Requests for missing blobs are shared by many jobs.
@@ -87,7 +87,7 @@ TEST_F(ClientTest, BlobsGoUpOnce) {
     EXPECT_EQ(DTLTO_OK, D.Status);
     EXPECT_EQ("action cache", D.Worker);
   }
-  MockServer::Seen Second = server().seen();
+  MockServer::Statistics Second = server().statistics();
   EXPECT_EQ(First.Uploads, Second.Uploads);
   EXPECT_EQ(First.Executions, Second.Executions);
 }
@@ -111,7 +111,7 @@ TEST_F(ClientTest, SameActionEachTime) {
                             "jobs=3", "header=x=y"}));
   compile();
   close();
-  std::vector<std::string> All = server().seen().Actions;
+  std::vector<std::string> All = server().statistics().Actions;
   EXPECT_EQ(2u, std::set<std::string>(All.begin(), All.end()).size());
 }
 
@@ -119,16 +119,16 @@ TEST_F(ClientTest, Results) {
   ASSERT_EQ(DTLTO_OK, open({"results=read"}));
   EXPECT_EQ(DTLTO_OK, compile().Status);
   close();
-  EXPECT_TRUE(server().seen().DoNotCache);
-  EXPECT_EQ(1u, server().seen().Lookups);
+  EXPECT_TRUE(server().statistics().DoNotCache);
+  EXPECT_EQ(1u, server().statistics().Lookups);
 
   ASSERT_EQ(DTLTO_OK, open({"results=off"}));
   EXPECT_EQ(DTLTO_OK, compile().Status);
   close();
-  EXPECT_TRUE(server().seen().DoNotCache);
-  EXPECT_TRUE(server().seen().SkipCache);
-  EXPECT_EQ(1u, server().seen().Lookups);
-  EXPECT_EQ(2u, server().seen().Executions);
+  EXPECT_TRUE(server().statistics().DoNotCache);
+  EXPECT_TRUE(server().statistics().SkipCache);
+  EXPECT_EQ(1u, server().statistics().Lookups);
+  EXPECT_EQ(2u, server().statistics().Executions);
 
   ASSERT_EQ(DTLTO_OK, open({"results=only"}));
   Done D = compile();
@@ -141,7 +141,7 @@ TEST_F(ClientTest, Results) {
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
   EXPECT_EQ("action cache " + server().url() + ": UNAVAILABLE: later",
             D.Message);
-  EXPECT_EQ(2u, server().seen().Executions);
+  EXPECT_EQ(2u, server().statistics().Executions);
 }
 
 TEST_F(ClientTest, Blake3) {
@@ -157,11 +157,11 @@ TEST_F(ClientTest, HeadersAndToken) {
   fclose(F);
   ASSERT_EQ(DTLTO_OK, open({"token-file=" + Token}));
   EXPECT_EQ(DTLTO_OK, compile().Status);
-  EXPECT_EQ("Bearer secret", server().seen().Authorization);
+  EXPECT_EQ("Bearer secret", server().statistics().Authorization);
   close();
   ASSERT_EQ(DTLTO_OK, open({"header=Authorization=Basic x"}));
   EXPECT_EQ(DTLTO_OK, compile("n").Status);
-  EXPECT_EQ("Basic x", server().seen().Authorization);
+  EXPECT_EQ("Basic x", server().statistics().Authorization);
 }
 
 /// A token that expires during the link, and is renewed in its file.
@@ -173,7 +173,7 @@ TEST_F(ClientTest, RenewedToken) {
   };
   std::atomic<int> Valid{1};
   std::atomic<unsigned> NumRefused{0};
-  server().Admits = [&](const std::string &, const std::string &Is) {
+  server().IsAllowed = [&](const std::string &, const std::string &Is) {
     bool Good = Is == "Bearer t" + std::to_string(Valid);
     NumRefused += !Good;
     return Good;
@@ -192,9 +192,9 @@ TEST_F(ClientTest, RenewedToken) {
   Valid = 3;
   Write("two\nlines\n");
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile("p").Status);
-  EXPECT_NE(std::string::npos, logged(DTLTO_LOG_ERROR).find("UNAUTHENTICATED"))
-      << logged(DTLTO_LOG_ERROR);
-  EXPECT_EQ(std::string::npos, logged(DTLTO_LOG_ERROR).find("t2"));
+  EXPECT_NE(std::string::npos, logText(DTLTO_LOG_ERROR).find("UNAUTHENTICATED"))
+      << logText(DTLTO_LOG_ERROR);
+  EXPECT_EQ(std::string::npos, logText(DTLTO_LOG_ERROR).find("t2"));
 }
 
 /// A file that changes all the time doesn't lead to endless retries.
@@ -206,7 +206,7 @@ TEST_F(ClientTest, TokenThatIsNeverRight) {
     std::filesystem::rename(Token + ".new", Token);
   };
   Write();
-  server().Admits = [&](const std::string &, const std::string &) {
+  server().IsAllowed = [&](const std::string &, const std::string &) {
     Write();
     return false;
   };
@@ -264,7 +264,7 @@ TEST_F(ClientTest, Tls) {
     EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile().Status);
     close();
   }
-  EXPECT_EQ(1u, server().seen().Executions);
+  EXPECT_EQ(1u, server().statistics().Executions);
 }
 
 /// Invalid certificates and keys are reported before connecting.
@@ -282,7 +282,7 @@ TEST_F(ClientTest, PemFiles) {
       "echo '<html>log in</html>' > page && "
       "openssl rsa -in key -aes128 -passout pass:x -out locked");
   struct {
-    const char *Ca, *Cert, *Key, *Said;
+    const char *Ca, *Cert, *Key, *LogText;
   } All[] = {
       {"empty", "", "",
        "tls-ca=: 'empty' has no certificate in PEM form: it is empty"},
@@ -304,11 +304,11 @@ TEST_F(ClientTest, PemFiles) {
                               {"tls-key=", T.Key}})
       if (*File)
         Args.push_back(Name + Folder + "/" + File);
-    EXPECT_EQ(DTLTO_ERROR_CALLER, open(Args)) << T.Said;
-    std::string Said = logged(DTLTO_LOG_ERROR);
-    for (size_t At; (At = Said.find(Folder + "/")) != Said.npos;)
-      Said.erase(At, Folder.size() + 1);
-    EXPECT_NE(std::string::npos, Said.find(T.Said)) << Said;
+    EXPECT_EQ(DTLTO_ERROR_CALLER, open(Args)) << T.LogText;
+    std::string LogText = logText(DTLTO_LOG_ERROR);
+    for (size_t At; (At = LogText.find(Folder + "/")) != LogText.npos;)
+      LogText.erase(At, Folder.size() + 1);
+    EXPECT_NE(std::string::npos, LogText.find(T.LogText)) << LogText;
   }
 }
 
@@ -335,7 +335,7 @@ TEST_F(ClientTest, Certificates) {
   Make("expired", "-days -1 -extfile here");
   Make("named", "-days 2 -extfile there");
   struct {
-    const char *Server, *Ca, *Scheme, *Said;
+    const char *Server, *Ca, *Scheme, *LogText;
   } All[] = {
       {"expired", "expired", "grpcs", "') expired on "},
       {"named", "named", "grpcs",
@@ -359,8 +359,9 @@ TEST_F(ClientTest, Certificates) {
       Args.push_back("tls-ca=" + Folder + "/" + T.Ca + ".pem");
     ASSERT_EQ(DTLTO_OK, open(Args));
     EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile().Status);
-    std::string Said = logged(DTLTO_LOG_ERROR);
-    EXPECT_NE(std::string::npos, Said.find(T.Said)) << T.Said << "\n" << Said;
+    std::string LogText = logText(DTLTO_LOG_ERROR);
+    EXPECT_NE(std::string::npos, LogText.find(T.LogText)) << T.LogText << "\n"
+                                                          << LogText;
     close();
   }
 }
@@ -370,13 +371,14 @@ TEST_F(ClientTest, Proxy) {
   ASSERT_EQ(DTLTO_OK, open({"retries=0"}));
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile().Status);
   close();
-  std::string Said = logged(DTLTO_LOG_ERROR);
-  EXPECT_NE(std::string::npos,
-            Said.find("gRPC goes through the proxy '127.0.0.1:1' of "
-                      "$https_proxy; if the proxy cannot reach the server, add "
-                      "'127.0.0.1' to $no_proxy"))
-      << Said;
-  EXPECT_EQ(std::string::npos, Said.find("secret"));
+  std::string LogText = logText(DTLTO_LOG_ERROR);
+  EXPECT_NE(
+      std::string::npos,
+      LogText.find("gRPC goes through the proxy '127.0.0.1:1' of "
+                   "$https_proxy; if the proxy cannot reach the server, add "
+                   "'127.0.0.1' to $no_proxy"))
+      << LogText;
+  EXPECT_EQ(std::string::npos, LogText.find("secret"));
   setenv("no_proxy", "example.com,127.0.0.1", 1);
   ASSERT_EQ(DTLTO_OK, open({"retries=0"}));
   EXPECT_EQ(DTLTO_OK, compile().Status);
@@ -390,7 +392,7 @@ TEST_F(ClientTest, ClangOfTheWorkers) {
   EXPECT_EQ(unsigned(DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS | DTLTO_JOB_ARGS),
             Parts);
   EXPECT_EQ(Object, compile().Object);
-  MockServer::Seen S = server().seen();
+  MockServer::Statistics S = server().statistics();
   EXPECT_EQ((std::vector<std::string>{"clang-19", "-O2", "-o", "out/m.o"}),
             S.Arguments);
   EXPECT_EQ(
@@ -410,21 +412,21 @@ TEST_F(ClientTest, VersionOfTheWorkersClang) {
   for (uint64_t Id : Ids)
     EXPECT_EQ(DTLTO_OK, wait(Id).Status);
   close();
-  EXPECT_EQ(1u, server().seen().Questions);
+  EXPECT_EQ(1u, server().statistics().Questions);
   for (const char *Says :
        {"clang version 19.1.70\n", "clang version 19.1.6\n", "gcc 12\n", ""}) {
-    server().CompilerSays = Says;
+    server().CompilerVersion = Says;
     ASSERT_EQ(DTLTO_OK, open({"worker=clang-19", "results=off"}));
     EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile().Status);
     EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile("n").Status);
     close();
   }
-  EXPECT_EQ(10u, server().seen().Executions);
+  EXPECT_EQ(10u, server().statistics().Executions);
   EXPECT_NE(std::string::npos,
-            logged(DTLTO_LOG_ERROR)
+            logText(DTLTO_LOG_ERROR)
                 .find("the workers' 'clang-19' must be clang of exactly "
                       "version 19.1.7, but says 'clang version 19.1.6'"))
-      << logged(DTLTO_LOG_ERROR);
+      << logText(DTLTO_LOG_ERROR);
 }
 
 /// If the workers have no clang, the first job detects that for all.
@@ -440,8 +442,8 @@ TEST_F(ClientTest, NoClangAtTheWorkers) {
   EXPECT_EQ("server " + server().url() +
                 ": its workers cannot run 'clang-19 --version': NOT_FOUND: no "
                 "such program\n",
-            logged(DTLTO_LOG_ERROR));
-  EXPECT_EQ(3u, server().seen().Questions);
+            logText(DTLTO_LOG_ERROR));
+  EXPECT_EQ(3u, server().statistics().Questions);
 }
 
 /// Clang reports a missing import, but exits with 0.
@@ -468,7 +470,7 @@ TEST_F(ClientTest, LargeBlobsAreStreamed) {
   Done D = compile(Large);
   EXPECT_EQ(DTLTO_OK, D.Status) << D.Message;
   EXPECT_EQ("<the indexi" + Large + ">", D.Object);
-  MockServer::Seen S = server().seen();
+  MockServer::Statistics S = server().statistics();
   EXPECT_EQ(3u, S.Writes);
   EXPECT_EQ(2u, S.Queries);
   // Interrupted uploads are resumed.
@@ -485,7 +487,7 @@ TEST_F(ClientTest, PackedBlobs) {
   ASSERT_EQ(DTLTO_OK, open());
   Done D = compile(Large);
   EXPECT_EQ("<the indexi" + Large + ">", D.Object);
-  EXPECT_LT(server().seen().BytesWritten, 2 * Large.size());
+  EXPECT_LT(server().statistics().BytesWritten, 2 * Large.size());
 }
 
 /// Objects of all sizes arrive compressed. Interrupted downloads are retried.
@@ -499,15 +501,15 @@ TEST_F(ClientTest, PackedReads) {
   ASSERT_EQ(DTLTO_OK, open());
   for (unsigned Cut : {0, 1, 2}) {
     server().CutReads = Cut;
-    unsigned Before = server().seen().PackedReads;
+    unsigned Before = server().statistics().PackedReads;
     Done D = compile(Large + std::to_string(Cut));
     EXPECT_EQ("<the indexi" + Large + std::to_string(Cut) + ">", D.Object);
-    EXPECT_EQ(Before + 1, server().seen().PackedReads);
+    EXPECT_EQ(Before + 1, server().statistics().PackedReads);
   }
   std::string Small(50000, 'x');
-  unsigned Before = server().seen().PackedReads;
+  unsigned Before = server().statistics().PackedReads;
   EXPECT_EQ("<the indexi" + Small + ">", compile(Small).Object);
-  EXPECT_EQ(Before + 1, server().seen().PackedReads);
+  EXPECT_EQ(Before + 1, server().statistics().PackedReads);
 }
 
 /// A small blob that decompresses to a huge one, and a damaged one.
@@ -537,23 +539,23 @@ TEST_F(ClientTest, CutBeforeAWord) {
   server().FateOf = fates({Fate::CutEarly, Fate::CutEarly});
   ASSERT_EQ(DTLTO_OK, open());
   EXPECT_EQ(Object, compile().Object);
-  EXPECT_EQ(3u, server().seen().Executions);
+  EXPECT_EQ(3u, server().statistics().Executions);
 }
 
 TEST_F(ClientTest, CutStreamGoesOn) {
   server().FateOf = fates({Fate::CutLate});
   ASSERT_EQ(DTLTO_OK, open());
   EXPECT_EQ(Object, compile().Object);
-  EXPECT_EQ(1u, server().seen().Executions);
-  EXPECT_EQ(1u, server().seen().Waits);
+  EXPECT_EQ(1u, server().statistics().Executions);
+  EXPECT_EQ(1u, server().statistics().Waits);
 }
 
 TEST_F(ClientTest, ForgottenOperation) {
   server().FateOf = fates({Fate::Forgotten});
   ASSERT_EQ(DTLTO_OK, open({"results=off"}));
   EXPECT_EQ(Object, compile().Object);
-  EXPECT_EQ(2u, server().seen().Executions);
-  EXPECT_EQ(1u, server().seen().Waits);
+  EXPECT_EQ(2u, server().statistics().Executions);
+  EXPECT_EQ(1u, server().statistics().Waits);
 }
 
 /// The action itself may crash the server, so retries are limited.
@@ -566,7 +568,7 @@ TEST_F(ClientTest, OperationsThatAreForgottenEachTime) {
                 ": its stream broke 3 times, and then: NOT_FOUND: no such "
                 "operation",
             D.Message);
-  EXPECT_EQ(3u, server().seen().Executions);
+  EXPECT_EQ(3u, server().statistics().Executions);
 }
 
 TEST_F(ClientTest, MissingBlobsGoUpAgain) {
@@ -574,7 +576,7 @@ TEST_F(ClientTest, MissingBlobsGoUpAgain) {
   ASSERT_EQ(DTLTO_OK, open());
   EXPECT_EQ(Object, compile().Object);
   unsigned Twice = 0;
-  for (const auto &[Hash, N] : server().seen().Uploads)
+  for (const auto &[Hash, N] : server().statistics().Uploads)
     Twice += N == 2;
   EXPECT_EQ(1u, Twice);
 }
@@ -583,7 +585,7 @@ TEST_F(ClientTest, ActionThatIsGone) {
   server().FateOf = fates({Fate::NotFound});
   ASSERT_EQ(DTLTO_OK, open());
   EXPECT_EQ(Object, compile().Object);
-  EXPECT_EQ(2u, server().seen().Executions);
+  EXPECT_EQ(2u, server().statistics().Executions);
 }
 
 TEST_F(ClientTest, BlobsThatAreLostAgainAndAgain) {
@@ -621,10 +623,10 @@ TEST_F(ClientTest, AServerWithoutSuchWorkers) {
     EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, wait(Id).Status);
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile("another").Status);
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile("yet another").Status);
-  EXPECT_EQ(3u, server().seen().Executions);
+  EXPECT_EQ(3u, server().statistics().Executions);
   EXPECT_EQ("server " + server().url() +
                 ": FAILED_PRECONDITION: no such worker\n",
-            logged(DTLTO_LOG_ERROR));
+            logText(DTLTO_LOG_ERROR));
 }
 
 /// The same with another code, which a starting server may also return.
@@ -638,15 +640,15 @@ TEST_F(ClientTest, NoWorkersExist) {
   for (uint64_t Id : Ids)
     EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, wait(Id).Status);
   EXPECT_EQ("server " + server().url() + ": UNAVAILABLE: No workers exist\n",
-            logged(DTLTO_LOG_ERROR));
+            logText(DTLTO_LOG_ERROR));
   // The jobs in flight, plus two.
-  EXPECT_LE(server().seen().Executions, 22u);
+  EXPECT_LE(server().statistics().Executions, 22u);
   close();
   ASSERT_EQ(DTLTO_OK, open({"results=off", "jobs=1"}));
-  unsigned Before = server().seen().Executions;
+  unsigned Before = server().statistics().Executions;
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile().Status);
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile().Status);
-  EXPECT_EQ(Before + 3, server().seen().Executions);
+  EXPECT_EQ(Before + 3, server().statistics().Executions);
 }
 
 /// A server that has executed actions may return this code for a while.
@@ -659,12 +661,12 @@ TEST_F(ClientTest, NoWorkersForAWhile) {
     Done D = compile(Module);
     EXPECT_EQ(DTLTO_OK, D.Status) << D.Message;
   }
-  std::string Said = logged(DTLTO_LOG_WARNING);
+  std::string LogText = logText(DTLTO_LOG_WARNING);
   EXPECT_EQ("server " + server().url() +
                 ": UNAVAILABLE: No workers exist; jobs wait until it accepts "
                 "them\n",
-            Said);
-  EXPECT_EQ("", logged(DTLTO_LOG_ERROR));
+            LogText);
+  EXPECT_EQ("", logText(DTLTO_LOG_ERROR));
 }
 
 /// An action is executed three times at most, even for retries of the linker.
@@ -674,7 +676,7 @@ TEST_F(ClientTest, ActionsBeginThreeTimes) {
   Done First = compile(), Second = compile();
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, Second.Status);
   EXPECT_EQ(First.Message, Second.Message);
-  EXPECT_EQ(3u, server().seen().Executions);
+  EXPECT_EQ(3u, server().statistics().Executions);
 }
 
 /// A wrong object is refused, and the module isn't blamed.
@@ -700,8 +702,8 @@ TEST_F(ClientTest, WrongResultsOfTheCache) {
   Done D = compile();
   EXPECT_EQ(Object, D.Object);
   EXPECT_EQ("worker-7", D.Worker);
-  EXPECT_TRUE(server().seen().SkipCache);
-  EXPECT_NE(std::string::npos, logged(DTLTO_LOG_WARNING).find("is invalid"));
+  EXPECT_TRUE(server().statistics().SkipCache);
+  EXPECT_NE(std::string::npos, logText(DTLTO_LOG_WARNING).find("is invalid"));
 }
 
 /// A result of the action cache that the linker refutes later isn't used again,
@@ -718,17 +720,17 @@ TEST_F(ClientTest, RefutedResultsOfTheCache) {
     EXPECT_EQ("action cache", wait(Id).Worker);
     // The entries of other jobs are still used.
     EXPECT_EQ(DTLTO_OK, compile("n").Status);
-    unsigned Lookups = server().seen().Lookups;
+    unsigned Lookups = server().statistics().Lookups;
     refute(Id, "action cache", DTLTO_OK);
     Done D = compile();
     EXPECT_EQ(Object, D.Object);
     EXPECT_EQ("worker-7", D.Worker);
-    EXPECT_TRUE(server().seen().SkipCache);
-    EXPECT_EQ(Lookups, server().seen().Lookups);
+    EXPECT_TRUE(server().statistics().SkipCache);
+    EXPECT_EQ(Lookups, server().statistics().Lookups);
     compile("n");
-    EXPECT_EQ(Lookups + 1, server().seen().Lookups);
+    EXPECT_EQ(Lookups + 1, server().statistics().Lookups);
     if (Setting == std::string("results=write")) {
-      EXPECT_FALSE(server().seen().DoNotCache);
+      EXPECT_FALSE(server().statistics().DoNotCache);
       close();
       ASSERT_EQ(DTLTO_OK, open());
       EXPECT_EQ(Object, compile().Object);
@@ -738,7 +740,7 @@ TEST_F(ClientTest, RefutedResultsOfTheCache) {
   }
   EXPECT_NE(
       std::string::npos,
-      logged(DTLTO_LOG_WARNING).find("a result of 'action cache' was wrong"));
+      logText(DTLTO_LOG_WARNING).find("a result of 'action cache' was wrong"));
   close();
   ASSERT_EQ(DTLTO_OK, open({"results=only"}));
   uint64_t Id = submit("m");
@@ -765,12 +767,12 @@ TEST_F(ClientTest, RefutedAtTheEnd) {
     refute(Id, "action cache", DTLTO_OK);
     close();
     EXPECT_NE(std::string::npos,
-              logged(DTLTO_LOG_NOTE).find("replaced 1 wrong result"));
-    EXPECT_EQ(TakesResults ? 1u : 0u, server().seen().Updates);
-    EXPECT_EQ(TakesResults ? 1u : 2u, server().seen().Executions);
+              logText(DTLTO_LOG_NOTE).find("replaced 1 wrong result"));
+    EXPECT_EQ(TakesResults ? 1u : 0u, server().statistics().Updates);
+    EXPECT_EQ(TakesResults ? 1u : 2u, server().statistics().Executions);
     ASSERT_EQ(DTLTO_OK, open());
     EXPECT_EQ(Object, compile().Object);
-    EXPECT_EQ(2u, server().seen().Executions);
+    EXPECT_EQ(2u, server().statistics().Executions);
     close();
   }
   // Neither way works.
@@ -782,10 +784,10 @@ TEST_F(ClientTest, RefutedAtTheEnd) {
   EXPECT_EQ("<somebody's>", wait(Id).Object);
   refute(Id, "action cache", DTLTO_OK);
   close();
-  EXPECT_NE(
-      std::string::npos,
-      logged(DTLTO_LOG_WARNING).find("could not replace 1 of 1 wrong result ("))
-      << logged(DTLTO_LOG_WARNING);
+  EXPECT_NE(std::string::npos,
+            logText(DTLTO_LOG_WARNING)
+                .find("could not replace 1 of 1 wrong result ("))
+      << logText(DTLTO_LOG_WARNING);
 }
 
 /// The server must not merge a second attempt with the running first one.
@@ -793,11 +795,11 @@ TEST_F(ClientTest, SecondAttempt) {
   server().FateOf = fates({Fate::Held});
   ASSERT_EQ(DTLTO_OK, open());
   uint64_t First = submit("m");
-  EXPECT_TRUE(waitUntil([&] { return server().seen().Executions == 1; }));
-  EXPECT_FALSE(server().seen().DoNotCache);
+  EXPECT_TRUE(waitUntil([&] { return server().statistics().Executions == 1; }));
+  EXPECT_FALSE(server().statistics().DoNotCache);
   Avoid = "worker-7";
   EXPECT_EQ(Object, compile().Object);
-  MockServer::Seen S = server().seen();
+  MockServer::Statistics S = server().statistics();
   EXPECT_TRUE(S.DoNotCache);
   EXPECT_TRUE(S.SkipCache);
   EXPECT_EQ(2u, S.Lookups);
@@ -823,9 +825,9 @@ TEST_F(ClientTest, FailuresInTheCache) {
   server().FateOf = fates({Fate::WorkerError});
   ASSERT_EQ(DTLTO_OK, open());
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile().Status);
-  EXPECT_FALSE(server().seen().SkipCache);
+  EXPECT_FALSE(server().statistics().SkipCache);
   EXPECT_EQ(Object, compile().Object);
-  EXPECT_TRUE(server().seen().SkipCache);
+  EXPECT_TRUE(server().statistics().SkipCache);
 }
 
 /// One job detects that the worker lacks the target. The others aren't sent.
@@ -843,7 +845,7 @@ TEST_F(ClientTest, TargetThatTheWorkerHasNot) {
     NumAtOnce += D.Message == "the worker has no code generation for sparc";
   }
   EXPECT_EQ(19u, NumAtOnce);
-  EXPECT_EQ(1u, server().seen().Executions);
+  EXPECT_EQ(1u, server().statistics().Executions);
   Triple = "x86_64-pc-linux-gnu";
   EXPECT_EQ(DTLTO_OK, compile().Status);
 }
@@ -860,7 +862,7 @@ TEST_F(ClientTest, AnotherTarget) {
   for (uint64_t Id : Ids)
     NumDone += wait(Id).Status == DTLTO_OK;
   EXPECT_EQ(19u, NumDone);
-  EXPECT_EQ(20u, server().seen().Executions);
+  EXPECT_EQ(20u, server().statistics().Executions);
 }
 
 TEST_F(ClientTest, RefusedAtOnce) {
@@ -873,10 +875,10 @@ TEST_F(ClientTest, RefusedAtOnce) {
     EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, wait(B).Status);
     close();
   }
-  std::string Said = logged(DTLTO_LOG_ERROR);
-  EXPECT_EQ(3, std::count(Said.begin(), Said.end(), '\n')) << Said;
+  std::string LogText = logText(DTLTO_LOG_ERROR);
+  EXPECT_EQ(3, std::count(LogText.begin(), LogText.end(), '\n')) << LogText;
   EXPECT_NE(std::string::npos,
-            Said.find("instance 'mine': NOT_FOUND: unknown client"));
+            LogText.find("instance 'mine': NOT_FOUND: unknown client"));
 }
 
 TEST_F(ClientTest, RefusedLater) {
@@ -884,13 +886,13 @@ TEST_F(ClientTest, RefusedLater) {
   ASSERT_EQ(DTLTO_OK, open());
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile().Status);
   EXPECT_NE(std::string::npos,
-            logged(DTLTO_LOG_ERROR).find("PERMISSION_DENIED: not you"));
+            logText(DTLTO_LOG_ERROR).find("PERMISSION_DENIED: not you"));
 }
 
 /// If the store refuses to return the object, the worker isn't blamed.
 TEST_F(ClientTest, RefusedToRead) {
   ServerOptions.InlinesObjects = false;
-  server().Admits = [](const std::string &Method, const std::string &) {
+  server().IsAllowed = [](const std::string &Method, const std::string &) {
     return Method != "BatchReadBlobs";
   };
   ASSERT_EQ(DTLTO_OK, open());
@@ -899,9 +901,9 @@ TEST_F(ClientTest, RefusedToRead) {
     EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
     EXPECT_EQ("", D.Worker);
   }
-  EXPECT_EQ(1u, server().seen().Executions);
+  EXPECT_EQ(1u, server().statistics().Executions);
   EXPECT_NE(std::string::npos,
-            logged(DTLTO_LOG_ERROR).find("UNAUTHENTICATED: who are you?"));
+            logText(DTLTO_LOG_ERROR).find("UNAUTHENTICATED: who are you?"));
 }
 
 TEST_F(ClientTest, ObjectThatCanBeReadLater) {
@@ -910,7 +912,7 @@ TEST_F(ClientTest, ObjectThatCanBeReadLater) {
   ASSERT_EQ(DTLTO_OK, open({"retry-delay=1"}));
   Done D = compile();
   EXPECT_EQ(DTLTO_OK, D.Status) << D.Message;
-  EXPECT_EQ(1u, server().seen().Executions);
+  EXPECT_EQ(1u, server().statistics().Executions);
 }
 
 /// Buildbarn limits batches to the size of a message, without announcing it.
@@ -922,7 +924,7 @@ TEST_F(ClientTest, LimitOfBatchesThatIsNotTold) {
   Done D = compile(Large);
   EXPECT_EQ(DTLTO_OK, D.Status) << D.Message;
   EXPECT_EQ("<the indexi" + Large + ">", D.Object);
-  EXPECT_EQ(1u, server().seen().Executions);
+  EXPECT_EQ(1u, server().statistics().Executions);
 }
 
 /// The next try waits as long as the response of the execution says.
@@ -932,7 +934,7 @@ TEST_F(ClientTest, LaterInAResponse) {
   Done D = compile();
   EXPECT_EQ(DTLTO_OK, D.Status) << D.Message;
   std::vector<std::chrono::steady_clock::time_point> At =
-      server().seen().Executed;
+      server().statistics().Executed;
   ASSERT_EQ(2u, At.size());
   EXPECT_GE(At[1] - At[0], std::chrono::milliseconds(900));
 }
@@ -943,10 +945,10 @@ TEST_F(ClientTest, RunningJobsHoldUpNoOtherCalls) {
   server().FateOf = [](unsigned) { return Fate::Held; };
   ASSERT_EQ(DTLTO_OK, open({"jobs=3", "timeout=2"}));
   std::vector<uint64_t> Ids = {submit("a"), submit("b")};
-  EXPECT_TRUE(waitUntil([&] { return server().seen().Executions == 2; }));
-  unsigned Finds = server().seen().Finds;
+  EXPECT_TRUE(waitUntil([&] { return server().statistics().Executions == 2; }));
+  unsigned Finds = server().statistics().Finds;
   Ids.push_back(submit("c"));
-  EXPECT_TRUE(waitUntil([&] { return server().seen().Finds != Finds; }));
+  EXPECT_TRUE(waitUntil([&] { return server().statistics().Finds != Finds; }));
   server().release();
   for (uint64_t Id : Ids) {
     Done D = wait(Id);
@@ -959,12 +961,12 @@ TEST_F(ClientTest, WhatIsCancelledIsCancelledThere) {
   server().FateOf = [](unsigned) { return Fate::Held; };
   ASSERT_EQ(DTLTO_OK, open());
   uint64_t Id = submit("m");
-  EXPECT_TRUE(waitUntil([&] { return server().seen().Executions == 1; }));
-  EXPECT_TRUE(waitUntil([&] { return wasTold(Id, DTLTO_STATE_QUEUED); }));
+  EXPECT_TRUE(waitUntil([&] { return server().statistics().Executions == 1; }));
+  EXPECT_TRUE(waitUntil([&] { return wasReported(Id, DTLTO_STATE_QUEUED); }));
   cancel(Id);
   EXPECT_EQ(DTLTO_CANCELLED, wait(Id).Status);
-  EXPECT_TRUE(
-      waitUntil([&] { return server().seen().CancelledOperations == 1; }));
+  EXPECT_TRUE(waitUntil(
+      [&] { return server().statistics().CancelledOperations == 1; }));
   server().release();
 }
 
@@ -983,15 +985,16 @@ TEST_F(ClientTest, RefusedByAnotherServer) {
   for (bool AtOnce : {true, false}) {
     ServerOptions.CapabilitiesCode = AtOnce ? 7 : 0; // PERMISSION_DENIED
     MockServer Other(ServerOptions);
-    Other.Admits = [](const std::string &Method, const std::string &) {
+    Other.IsAllowed = [](const std::string &Method, const std::string &) {
       return Method != "FindMissingBlobs";
     };
     ServerOptions.CapabilitiesCode = 0;
     ASSERT_EQ(DTLTO_OK, open({"cas=" + Other.url()}));
     EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile().Status);
-    std::string Said = logged(DTLTO_LOG_ERROR);
-    EXPECT_NE(std::string::npos, Said.find("server " + Other.url())) << Said;
-    EXPECT_EQ(std::string::npos, Said.find(server().url())) << Said;
+    std::string LogText = logText(DTLTO_LOG_ERROR);
+    EXPECT_NE(std::string::npos, LogText.find("server " + Other.url()))
+        << LogText;
+    EXPECT_EQ(std::string::npos, LogText.find(server().url())) << LogText;
     close();
   }
 }
@@ -1001,7 +1004,7 @@ TEST_F(ClientTest, CancelledByTheServer) {
   ServerOptions.CapabilitiesCode = 1;
   ASSERT_EQ(DTLTO_OK, open({"retries=1"}));
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile().Status);
-  EXPECT_NE(std::string::npos, logged(DTLTO_LOG_ERROR).find("CANCELLED"));
+  EXPECT_NE(std::string::npos, logText(DTLTO_LOG_ERROR).find("CANCELLED"));
 }
 
 /// One job asks for the blobs of all. If it is cancelled, the others ask again.
@@ -1010,7 +1013,7 @@ TEST_F(ClientTest, CancelWhoAsksForOthers) {
   server().HoldsFinds = true;
   submit("a");
   submit("b");
-  EXPECT_TRUE(waitUntil([&] { return server().seen().HeldFinds == 2; }));
+  EXPECT_TRUE(waitUntil([&] { return server().statistics().HeldFinds == 2; }));
   std::vector<uint64_t> Ids;
   for (unsigned I = 0; I != 8; ++I)
     Ids.push_back(submit("module " + std::to_string(I)));
@@ -1024,7 +1027,8 @@ TEST_F(ClientTest, CancelWhoAsksForOthers) {
   EXPECT_TRUE(waitUntil(AllSend));
   server().FailFinds = 1;
   server().HoldsFinds = false;
-  EXPECT_TRUE(waitUntil([&] { return server().seen().FailedFinds == 1; }));
+  EXPECT_TRUE(
+      waitUntil([&] { return server().statistics().FailedFinds == 1; }));
   uint64_t Last = Ids.back();
   Ids.pop_back();
   for (uint64_t Id : Ids)
@@ -1045,11 +1049,11 @@ TEST_F(ClientTest, ServerThatIsNotReady) {
   ServerOptions.CapabilitiesCode = 14; // UNAVAILABLE
   ASSERT_EQ(DTLTO_OK, open({"retries=2"}));
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile().Status);
-  EXPECT_NE(std::string::npos, logged(DTLTO_LOG_ERROR).find("UNAVAILABLE"));
+  EXPECT_NE(std::string::npos, logText(DTLTO_LOG_ERROR).find("UNAVAILABLE"));
   // Reported once, at the first failure: a short link ends before the last.
   EXPECT_EQ("server " + server().url() +
                 ": UNAVAILABLE: unknown client; retrying\n",
-            logged(DTLTO_LOG_DEBUG));
+            logText(DTLTO_LOG_DEBUG));
 }
 
 //===----------------------------------------------------------------------===//
@@ -1079,10 +1083,10 @@ TEST_F(ClientTest, FullForEver) {
       Ids.push_back(Id);
   for (uint64_t Id : Ids)
     EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, wait(Id).Status);
-  EXPECT_LE(server().seen().Executions, 8u + 12);
+  EXPECT_LE(server().statistics().Executions, 8u + 12);
   EXPECT_NE(std::string::npos,
-            logged(DTLTO_LOG_ERROR).find("RESOURCE_EXHAUSTED: "))
-      << logged(DTLTO_LOG_ERROR);
+            logText(DTLTO_LOG_ERROR).find("RESOURCE_EXHAUSTED: "))
+      << logText(DTLTO_LOG_ERROR);
 }
 
 /// A note says why no job begins.
@@ -1090,10 +1094,10 @@ TEST_F(ClientTest, JobsThatOnlyWait) {
   server().FateOf = [](unsigned) { return Fate::Held; };
   ASSERT_EQ(DTLTO_OK, open());
   std::vector<uint64_t> Ids = {submit("a"), submit("b")};
-  EXPECT_TRUE(waitUntil([&] { return !logged(DTLTO_LOG_NOTE).empty(); }));
+  EXPECT_TRUE(waitUntil([&] { return !logText(DTLTO_LOG_NOTE).empty(); }));
   EXPECT_EQ("server " + server().url() +
                 ": 2 jobs are in its queue, and none has started for 3 s\n",
-            logged(DTLTO_LOG_NOTE));
+            logText(DTLTO_LOG_NOTE));
   server().release();
   for (uint64_t Id : Ids)
     EXPECT_EQ(DTLTO_OK, wait(Id).Status);
@@ -1104,16 +1108,16 @@ TEST_F(ClientTest, ServerThatHangs) {
   server().FateOf = [](unsigned) { return Fate::Silent; };
   ASSERT_EQ(DTLTO_OK, open({"timeout=1", "results=off"}));
   uint64_t Id = submit("m");
-  EXPECT_TRUE(waitUntil([&] { return server().seen().Executions == 1; }));
+  EXPECT_TRUE(waitUntil([&] { return server().statistics().Executions == 1; }));
   // While the server answers other calls, it may still work on the job.
   std::this_thread::sleep_for(std::chrono::milliseconds(1500));
-  EXPECT_EQ("", logged(DTLTO_LOG_ERROR));
+  EXPECT_EQ("", logText(DTLTO_LOG_ERROR));
   server().SilentCapabilities = true;
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, wait(Id).Status);
   EXPECT_EQ("server " + server().url() +
                 ": no answer for 1 s, though it is connected; is it "
                 "overloaded, or does it hang?\n",
-            logged(DTLTO_LOG_ERROR));
+            logText(DTLTO_LOG_ERROR));
 }
 
 TEST_F(ClientTest, AThousandQueued) {
@@ -1122,7 +1126,8 @@ TEST_F(ClientTest, AThousandQueued) {
   std::vector<uint64_t> Ids;
   for (unsigned I = 0; I != 1000; ++I)
     Ids.push_back(submit("module " + std::to_string(I)));
-  EXPECT_TRUE(waitUntil([&] { return server().seen().Executions == 1000; }));
+  EXPECT_TRUE(
+      waitUntil([&] { return server().statistics().Executions == 1000; }));
   server().release();
   for (uint64_t Id : Ids)
     EXPECT_EQ(DTLTO_OK, wait(Id).Status);
@@ -1134,11 +1139,11 @@ TEST_F(ClientTest, NoMoreThanJobs) {
   std::vector<uint64_t> Ids;
   for (unsigned I = 0; I != 6; ++I)
     Ids.push_back(submit("module " + std::to_string(I)));
-  EXPECT_TRUE(waitUntil([&] { return server().seen().Executions == 3; }));
+  EXPECT_TRUE(waitUntil([&] { return server().statistics().Executions == 3; }));
   server().release();
   for (uint64_t Id : Ids)
     EXPECT_EQ(DTLTO_OK, wait(Id).Status);
-  EXPECT_LE(server().seen().MostRunning, 3u);
+  EXPECT_LE(server().statistics().MostRunning, 3u);
 }
 
 //===----------------------------------------------------------------------===//
@@ -1149,7 +1154,7 @@ TEST_F(ClientTest, CancelASilentJob) {
   server().FateOf = fates({Fate::Silent});
   ASSERT_EQ(DTLTO_OK, open());
   uint64_t Id = submit("m");
-  EXPECT_TRUE(waitUntil([&] { return server().seen().Executions == 1; }));
+  EXPECT_TRUE(waitUntil([&] { return server().statistics().Executions == 1; }));
   cancel(Id);
   EXPECT_EQ(DTLTO_CANCELLED, wait(Id).Status);
 }
@@ -1170,7 +1175,7 @@ TEST_F(ClientTest, StuckUntilTheLimit) {
   Done D = compile();
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
   EXPECT_NE(std::string::npos, D.Message.find("DEADLINE_EXCEEDED"));
-  EXPECT_EQ(1u, server().seen().Executions);
+  EXPECT_EQ(1u, server().statistics().Executions);
 }
 
 /// A queue may take longer than the limit for a job.
@@ -1179,24 +1184,24 @@ TEST_F(ClientTest, QueuedForLongerThanTheLimit) {
   server().FateOf = fates({Fate::Held});
   ASSERT_EQ(DTLTO_OK, open({"retries=0"}));
   uint64_t Id = submit("m");
-  EXPECT_TRUE(waitUntil([&] { return server().seen().Waits == 2; }));
+  EXPECT_TRUE(waitUntil([&] { return server().statistics().Waits == 2; }));
   server().release();
   EXPECT_EQ(Object, wait(Id).Object);
-  EXPECT_EQ(1u, server().seen().Executions);
+  EXPECT_EQ(1u, server().statistics().Executions);
 }
 
 /// Both jobs report progress while one of them uploads their common blob.
 TEST_F(ClientTest, ASlowUploadIsNoSilence) {
   Timeout = 8; // news is due after a quarter of it
   uint64_t A = 0, B = 0;
-  auto BothTold = [&](unsigned Times) {
+  auto HaveBothReported = [&](unsigned Times) {
     std::lock_guard<std::mutex> Lock(Mutex);
     return NumSending[A] >= Times && NumSending[B] >= Times;
   };
   // Slow until both jobs have reported twice, at most 3 s for each message.
   server().OnWrite = [&] {
-    waitUntil([&] { return BothTold(1); });
-    for (unsigned I = 0; I != 300 && !BothTold(2); ++I)
+    waitUntil([&] { return HaveBothReported(1); });
+    for (unsigned I = 0; I != 300 && !HaveBothReported(2); ++I)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
   };
   ASSERT_EQ(DTLTO_OK, open());
@@ -1209,8 +1214,8 @@ TEST_F(ClientTest, ASlowUploadIsNoSilence) {
   }
   EXPECT_EQ(DTLTO_OK, wait(First).Status);
   EXPECT_EQ(DTLTO_OK, wait(Second).Status);
-  EXPECT_EQ(1u, server().seen().Writes);
-  EXPECT_TRUE(BothTold(2));
+  EXPECT_EQ(1u, server().statistics().Writes);
+  EXPECT_TRUE(HaveBothReported(2));
 }
 
 TEST_F(ClientTest, ABatchHasTimeForItsBytes) {
@@ -1252,7 +1257,8 @@ TEST_F(ClientTest, CloseLeavesNothing) {
   ASSERT_EQ(DTLTO_OK, open());
   for (unsigned I = 0; I != 20; ++I)
     submit("module " + std::to_string(I));
-  EXPECT_TRUE(waitUntil([&] { return server().seen().Executions == 20; }));
+  EXPECT_TRUE(
+      waitUntil([&] { return server().statistics().Executions == 20; }));
   close();
   Server.reset();
   EXPECT_TRUE(waitUntil([] { return numThreads() <= OWN_THREADS; }))
@@ -1299,7 +1305,7 @@ TEST_F(ClientTest, WhatOneLinkHasPutTheNextFinds) {
       // Jobs aren't affected.
       EXPECT_EQ(Object, compile().Object);
       close();
-      EXPECT_TRUE(server().seen().Problems.empty());
+      EXPECT_TRUE(server().statistics().Problems.empty());
     }
 }
 
@@ -1322,7 +1328,7 @@ TEST_F(ClientTest, WhatTheStoreHasLost) {
   server().loseBlobs();
   EXPECT_EQ("", storeGet('a'));
   EXPECT_NE(std::string::npos,
-            logged(DTLTO_LOG_DEBUG).find("the store has lost a blob"));
+            logText(DTLTO_LOG_DEBUG).find("the store has lost a blob"));
   close();
   ASSERT_EQ(DTLTO_OK, open());
   EXPECT_EQ("", storePut('a', "bytes"));
@@ -1339,8 +1345,8 @@ TEST_F(ClientTest, WhatTheStoreHasForged) {
 TEST_F(ClientTest, AStoreThatDoesNotAnswer) {
   ASSERT_EQ(DTLTO_OK, open());
   server().SilentLookups = true;
-  std::string Got = storeGet('a', 100, 50);
-  EXPECT_NE(std::string::npos, Got.find("no answer in time")) << Got;
+  std::string Bytes = storeGet('a', 100, 50);
+  EXPECT_NE(std::string::npos, Bytes.find("no answer in time")) << Bytes;
   server().SilentLookups = false;
   EXPECT_EQ("", storeGet('a'));
 }
@@ -1356,11 +1362,11 @@ TEST_F(ClientTest, AStoreWhoseServerIsGone) {
 TEST_F(ClientTest, AStoreOfAServerThatRefuses) {
   ServerOptions.CapabilitiesCode = 7;
   ASSERT_EQ(DTLTO_OK, open());
-  std::string Got = storeGet('a');
-  EXPECT_EQ(0u, Got.find("cancelled: server grpc://")) << Got;
+  std::string Bytes = storeGet('a');
+  EXPECT_EQ(0u, Bytes.find("cancelled: server grpc://")) << Bytes;
   // The session's error was reported already.
   EXPECT_NE(std::string::npos,
-            logged(DTLTO_LOG_ERROR).find("PERMISSION_DENIED"));
+            logText(DTLTO_LOG_ERROR).find("PERMISSION_DENIED"));
 }
 
 TEST_F(ClientTest, WhatTheUserWantsOfTheStore) {
@@ -1396,7 +1402,7 @@ TEST_F(ClientTest, StatusOfAServerThatExecutesNothing) {
     return Text;
   };
   EXPECT_EQ("up: ", Ask("jobs=1"));
-  EXPECT_EQ(1u, server().seen().Questions);
+  EXPECT_EQ(1u, server().statistics().Questions);
   server().QuestionCode = 14;
   EXPECT_EQ("out: it executes nothing: UNAVAILABLE: no such program",
             Ask("jobs=1"));
@@ -1406,7 +1412,7 @@ TEST_F(ClientTest, StatusOfAServerThatExecutesNothing) {
   EXPECT_EQ("out: it executes nothing: NOT_FOUND: no such program",
             Ask("worker=clang-19"));
   server().QuestionCode = 0;
-  server().CompilerSays = "clang version 1.0\n";
+  server().CompilerVersion = "clang version 1.0\n";
   EXPECT_EQ("out: 'clang-19' says 'clang version 1.0'", Ask("worker=clang-19"));
 }
 

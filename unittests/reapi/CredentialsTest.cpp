@@ -119,16 +119,16 @@ protected:
     Done D = compile();
     EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
     close();
-    std::string Said = logged(DTLTO_LOG_ERROR);
-    EXPECT_NE(std::string::npos, Said.find(Why)) << Said;
-    EXPECT_EQ(1, std::count(Said.begin(), Said.end(), '\n')) << Said;
+    std::string LogText = logText(DTLTO_LOG_ERROR);
+    EXPECT_NE(std::string::npos, LogText.find(Why)) << LogText;
+    EXPECT_EQ(1, std::count(LogText.begin(), LogText.end(), '\n')) << LogText;
   }
 };
 } // namespace
 
 /// One run serves all calls.
 TEST_F(CredentialHelperTest, Token) {
-  server().Admits = [](const std::string &, const std::string &Is) {
+  server().IsAllowed = [](const std::string &, const std::string &Is) {
     return Is == "Bearer t1";
   };
   ASSERT_EQ(DTLTO_OK, open({tokens()}));
@@ -152,7 +152,8 @@ TEST_F(CredentialHelperTest, AnotherTokenForEachCall) {
         "BatchUpdateBlobs", "Write", "Execute", "WaitExecution", "Read",
         "BatchReadBlobs"}) {
     std::filesystem::remove(Folder + "/runs");
-    server().Admits = [Late](const std::string &Method, const std::string &Is) {
+    server().IsAllowed = [Late](const std::string &Method,
+                                const std::string &Is) {
       return Is == "Bearer t2" || (Is == "Bearer t1" && Method != Late);
     };
     // WaitExecution is called only after a stream was cut.
@@ -166,14 +167,14 @@ TEST_F(CredentialHelperTest, AnotherTokenForEachCall) {
     EXPECT_EQ(DTLTO_OK, D.Status) << Late << ": " << D.Message;
     EXPECT_EQ(2u, runs()) << Late;
     close();
-    EXPECT_EQ("", logged(DTLTO_LOG_ERROR)) << Late;
+    EXPECT_EQ("", logText(DTLTO_LOG_ERROR)) << Late;
   }
 }
 
 /// Many calls notice at the same time that a token expired.
 TEST_F(CredentialHelperTest, AnotherTokenForMany) {
   std::atomic<bool> Late{false};
-  server().Admits = [&](const std::string &, const std::string &Is) {
+  server().IsAllowed = [&](const std::string &, const std::string &Is) {
     return Is == (Late ? "Bearer t2" : "Bearer t1");
   };
   ASSERT_EQ(DTLTO_OK, open({tokens(), "retries=0"}));
@@ -186,7 +187,7 @@ TEST_F(CredentialHelperTest, AnotherTokenForMany) {
     EXPECT_EQ(DTLTO_OK, wait(Id).Status);
   EXPECT_EQ(2u, runs());
   close();
-  EXPECT_EQ("", logged(DTLTO_LOG_ERROR));
+  EXPECT_EQ("", logText(DTLTO_LOG_ERROR));
 }
 
 /// Expired credentials are requested again, but not for each call.
@@ -200,11 +201,11 @@ TEST_F(CredentialHelperTest, Expired) {
     EXPECT_EQ(DTLTO_OK, compile().Status);
     return runs() > 1;
   }));
-  EXPECT_GT(server().seen().Lookups, 2u);
+  EXPECT_GT(server().statistics().Lookups, 2u);
 }
 
 TEST_F(CredentialHelperTest, NeverTaken) {
-  server().Admits = [](const std::string &, const std::string &) {
+  server().IsAllowed = [](const std::string &, const std::string &) {
     return false;
   };
   ASSERT_EQ(DTLTO_OK, open({tokens()}));
@@ -217,16 +218,16 @@ TEST_F(CredentialHelperTest, WhoseCounts) {
   std::ofstream(Folder + "/token") << "old\n";
   ASSERT_EQ(DTLTO_OK, open({tokens(), "token-file=" + Folder + "/token"}));
   EXPECT_EQ(DTLTO_OK, compile().Status);
-  EXPECT_EQ("Bearer t1", server().seen().Authorization);
+  EXPECT_EQ("Bearer t1", server().statistics().Authorization);
   close();
   ASSERT_EQ(DTLTO_OK, open({tokens(), "header=authorization=mine"}));
   EXPECT_EQ(DTLTO_OK, compile("n").Status);
-  EXPECT_EQ("mine", server().seen().Authorization);
+  EXPECT_EQ("mine", server().statistics().Authorization);
   close();
   ASSERT_EQ(DTLTO_OK,
             open({helper("echo '{}'"), "token-file=" + Folder + "/token"}));
   EXPECT_EQ(DTLTO_OK, compile("o").Status);
-  EXPECT_EQ("Bearer old", server().seen().Authorization);
+  EXPECT_EQ("Bearer old", server().statistics().Authorization);
 }
 
 TEST_F(CredentialHelperTest, Fails) {
@@ -239,7 +240,7 @@ TEST_F(CredentialHelperTest, Fails) {
 TEST_F(CredentialHelperTest, Nonsense) {
   ASSERT_EQ(DTLTO_OK, open({helper("echo secret")}));
   expectRefused("/helper' gave an invalid answer for ");
-  EXPECT_EQ(std::string::npos, logged(DTLTO_LOG_ERROR).find("secret"));
+  EXPECT_EQ(std::string::npos, logText(DTLTO_LOG_ERROR).find("secret"));
 }
 
 TEST_F(CredentialHelperTest, TooMuch) {
@@ -251,7 +252,7 @@ TEST_F(CredentialHelperTest, Nobody) {
   EXPECT_EQ(DTLTO_ERROR_CALLER, open({"credential-helper=/nowhere/helper"}));
   EXPECT_NE(
       std::string::npos,
-      logged(DTLTO_LOG_ERROR)
+      logText(DTLTO_LOG_ERROR)
           .find("argument 'credential-helper=/nowhere/helper': cannot run "
                 "'/nowhere/helper': No such file"));
   ASSERT_EQ(DTLTO_OK, open({"credential-helper=nobody-has-this"}));
@@ -291,7 +292,7 @@ TEST_F(CredentialHelperTest, HangsAfterItsAnswerHasEnded) {
                   "timeout=1000"}));
   for (const char *Module : {"l", "m", "n"})
     submit(Module);
-  EXPECT_TRUE(waitUntil([&] { return server().seen().Executions == 3; }));
+  EXPECT_TRUE(waitUntil([&] { return server().statistics().Executions == 3; }));
   std::ofstream(Folder + "/late") << "now";
   // The last answer of the helper has expired.
   std::this_thread::sleep_for(std::chrono::milliseconds(1100));

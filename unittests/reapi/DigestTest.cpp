@@ -58,12 +58,12 @@ TEST(FaultTest, Details) {
   S.set_message("two\nlines");
   S.add_details()->PackFrom(Info);
   Fault F = faultOf(S);
-  EXPECT_EQ(2000, F.After.count());
+  EXPECT_EQ(2000, F.RetryAfter.count());
   EXPECT_EQ("RESOURCE_EXHAUSTED: two lines", F.Text);
   // The server's delay is limited.
   Info.mutable_retry_delay()->set_seconds(INT64_MAX);
   S.mutable_details(0)->PackFrom(Info);
-  EXPECT_EQ(60000, faultOf(S).After.count());
+  EXPECT_EQ(60000, faultOf(S).RetryAfter.count());
   EXPECT_EQ(
       Fault::Later,
       faultOf(grpc::Status(grpc::StatusCode::UNAVAILABLE, "", "\xff")).What);

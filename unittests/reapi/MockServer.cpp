@@ -38,10 +38,10 @@ struct MockServer::Impl final : re::Execution::Service,
                                 re::Capabilities::Service,
                                 google::bytestream::ByteStream::Service,
                                 google::longrunning::Operations::Service {
-  Impl(MockServer &M, const Options &O) : M(M), O(O) {}
+  Impl(MockServer &Mock, const Options &Opts) : Mock(Mock), Opts(Opts) {}
 
-  MockServer &M;
-  const Options O;
+  MockServer &Mock;
+  const Options Opts;
   int Port = 0;
   std::unique_ptr<grpc::Server> Server;
 
@@ -52,12 +52,12 @@ struct MockServer::Impl final : re::Execution::Service,
   std::map<std::string, Operation> Operations;
   std::map<std::string, Fate> Fates;          // of operations that block
   std::map<std::string, std::string> Streams; // by resource, unfinished
-  Seen S;
+  Statistics Stats;
   unsigned NumRunning = 0;
   bool Released = false;
 
   DigestKind kind() const {
-    return O.Blake3 ? DigestKind::Blake3 : DigestKind::Sha256;
+    return Opts.Blake3 ? DigestKind::Blake3 : DigestKind::Sha256;
   }
   re::Digest digestOf(const std::string &Bytes) const {
     BlobName N = nameBlob(kind(), Bytes);
@@ -66,34 +66,34 @@ struct MockServer::Impl final : re::Execution::Service,
     D.set_size_bytes(int64_t(N.Size));
     return D;
   }
-  void problem(const std::string &Text) { S.Problems.push_back(Text); }
+  void problem(const std::string &Text) { Stats.Problems.push_back(Text); }
   void note(ServerContext *C) {
     for (auto &[Name, Value] : C->client_metadata()) {
       std::string Text(Value.data(), Value.size());
       if (Name == "authorization")
-        S.Authorization = Text;
+        Stats.Authorization = Text;
       if (Name == "build.bazel.remote.execution.v2.requestmetadata-bin") {
         re::RequestMetadata R;
         if (R.ParseFromString(Text))
-          S.Tool = R.tool_details().tool_name();
+          Stats.Tool = R.tool_details().tool_name();
       }
     }
   }
   Status admit(ServerContext *C, const char *Method) {
     auto All = C->client_metadata();
     auto It = All.find("authorization");
-    std::string Is = It == All.end()
-                         ? ""
-                         : std::string(It->second.data(), It->second.size());
-    return !M.Admits || M.Admits(Method, Is)
+    std::string Auth = It == All.end()
+                           ? ""
+                           : std::string(It->second.data(), It->second.size());
+    return !Mock.IsAllowed || Mock.IsAllowed(Method, Auth)
                ? Status::OK
                : Status(StatusCode::UNAUTHENTICATED, "who are you?");
   }
-  void store(const std::string &Bytes, const re::Digest &Said) {
-    ++S.Uploads[Said.hash()];
-    if (key(digestOf(Bytes)) != key(Said))
+  void store(const std::string &Bytes, const re::Digest &Expected) {
+    ++Stats.Uploads[Expected.hash()];
+    if (key(digestOf(Bytes)) != key(Expected))
       problem("what came isn't what its digest names");
-    Blobs[key(Said)] = Bytes;
+    Blobs[key(Expected)] = Bytes;
   }
 
   //===--------------------------------------------------------------------===//
@@ -102,28 +102,28 @@ struct MockServer::Impl final : re::Execution::Service,
                          re::ServerCapabilities *Out) override {
     if (Status No = admit(C, "GetCapabilities"); !No.ok())
       return No;
-    while (M.SilentCapabilities && !C->IsCancelled())
+    while (Mock.SilentCapabilities && !C->IsCancelled())
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     std::lock_guard<std::mutex> Lock(Mutex);
     note(C);
-    if (O.CapabilitiesCode)
-      return Status(StatusCode(O.CapabilitiesCode), "unknown client");
+    if (Opts.CapabilitiesCode)
+      return Status(StatusCode(Opts.CapabilitiesCode), "unknown client");
     auto *Cache = Out->mutable_cache_capabilities();
     Cache->add_digest_functions(re::DigestFunction::SHA256);
-    if (O.Blake3)
+    if (Opts.Blake3)
       Cache->add_digest_functions(re::DigestFunction::BLAKE3);
-    if (O.Zstd) {
+    if (Opts.Zstd) {
       Cache->add_supported_compressors(re::Compressor::ZSTD);
       Cache->add_supported_batch_update_compressors(re::Compressor::ZSTD);
     }
     Cache->mutable_action_cache_update_capabilities()->set_update_enabled(
-        O.TakesResults);
-    Cache->set_max_batch_total_size_bytes(O.MaxBatch);
+        Opts.TakesResults);
+    Cache->set_max_batch_total_size_bytes(Opts.MaxBatch);
     auto *Runs = Out->mutable_execution_capabilities();
     Runs->set_exec_enabled(true);
-    Runs->set_digest_function(O.Blake3 ? re::DigestFunction::BLAKE3
-                                       : re::DigestFunction::SHA256);
-    if (O.Blake3)
+    Runs->set_digest_function(Opts.Blake3 ? re::DigestFunction::BLAKE3
+                                          : re::DigestFunction::SHA256);
+    if (Opts.Blake3)
       Runs->add_digest_functions(re::DigestFunction::BLAKE3);
     Out->mutable_high_api_version()->set_major(2);
     Out->mutable_high_api_version()->set_minor(3);
@@ -136,17 +136,17 @@ struct MockServer::Impl final : re::Execution::Service,
     if (Status No = admit(C, "FindMissingBlobs"); !No.ok())
       return No;
     std::unique_lock<std::mutex> Lock(Mutex);
-    bool IsHeld = M.HoldsFinds;
-    S.HeldFinds += IsHeld;
-    while (M.HoldsFinds && !C->IsCancelled())
+    bool IsHeld = Mock.HoldsFinds;
+    Stats.HeldFinds += IsHeld;
+    while (Mock.HoldsFinds && !C->IsCancelled())
       Changed.wait_for(Lock, std::chrono::milliseconds(5));
-    if (M.FailFinds && !IsHeld) {
-      --M.FailFinds;
-      ++S.FailedFinds;
-      return Status(StatusCode(M.FailCode), "later");
+    if (Mock.FailFinds && !IsHeld) {
+      --Mock.FailFinds;
+      ++Stats.FailedFinds;
+      return Status(StatusCode(Mock.FailCode), "later");
     }
-    ++S.Finds;
-    S.FoundDigests += unsigned(In->blob_digests_size());
+    ++Stats.Finds;
+    Stats.FoundDigests += unsigned(In->blob_digests_size());
     for (const re::Digest &D : In->blob_digests())
       if (!Blobs.count(key(D)))
         *Out->add_missing_blob_digests() = D;
@@ -158,14 +158,14 @@ struct MockServer::Impl final : re::Execution::Service,
                           re::BatchUpdateBlobsResponse *Out) override {
     if (Status No = admit(C, "BatchUpdateBlobs"); !No.ok())
       return No;
-    std::this_thread::sleep_for(M.SlowBatches);
+    std::this_thread::sleep_for(Mock.SlowBatches);
     std::lock_guard<std::mutex> Lock(Mutex);
-    ++S.Batches;
+    ++Stats.Batches;
     uint64_t Size = 0;
     for (const auto &R : In->requests()) {
       std::string Bytes = R.data();
       if (R.compressor() == re::Compressor::ZSTD) {
-        if (!O.Zstd)
+        if (!Opts.Zstd)
           problem("packed without being offered");
         Bytes.resize(size_t(R.digest().size_bytes()));
         if (ZSTD_decompress(Bytes.data(), Bytes.size(), R.data().data(),
@@ -176,7 +176,7 @@ struct MockServer::Impl final : re::Execution::Service,
       store(Bytes, R.digest());
       *Out->add_responses()->mutable_digest() = R.digest();
     }
-    if (O.MaxBatch && Size > uint64_t(O.MaxBatch))
+    if (Opts.MaxBatch && Size > uint64_t(Opts.MaxBatch))
       problem("a batch is too large");
     return Status::OK;
   }
@@ -185,7 +185,7 @@ struct MockServer::Impl final : re::Execution::Service,
                          const google::longrunning::CancelOperationRequest *,
                          google::protobuf::Empty *) override {
     std::lock_guard<std::mutex> Lock(Mutex);
-    ++S.CancelledOperations;
+    ++Stats.CancelledOperations;
     return Status::OK;
   }
 
@@ -195,23 +195,23 @@ struct MockServer::Impl final : re::Execution::Service,
       return No;
     std::lock_guard<std::mutex> Lock(Mutex);
     for (const re::Digest &D : In->digests()) {
-      if (O.MaxRead && uint64_t(D.size_bytes()) > O.MaxRead)
+      if (Opts.MaxRead && uint64_t(D.size_bytes()) > Opts.MaxRead)
         return Status(StatusCode::INVALID_ARGUMENT, "too many bytes");
       auto *R = Out->add_responses();
       *R->mutable_digest() = D;
-      if (M.UnavailableReads) {
-        --M.UnavailableReads;
+      if (Mock.UnavailableReads) {
+        --Mock.UnavailableReads;
         R->mutable_status()->set_code(StatusCode::UNAVAILABLE);
         continue;
       }
-      bool Packs = O.Zstd && In->acceptable_compressors_size() == 1 &&
+      bool Packs = Opts.Zstd && In->acceptable_compressors_size() == 1 &&
                    In->acceptable_compressors(0) == re::Compressor::ZSTD;
-      if (In->acceptable_compressors_size() && !O.Zstd)
+      if (In->acceptable_compressors_size() && !Opts.Zstd)
         problem("wants what wasn't offered");
       if (Blobs.count(key(D)) && Packs) {
         R->set_data(pack(Blobs[key(D)]));
         R->set_compressor(re::Compressor::ZSTD);
-        ++S.PackedReads;
+        ++Stats.PackedReads;
       } else if (Blobs.count(key(D)))
         R->set_data(Blobs[key(D)]);
       else
@@ -223,12 +223,12 @@ struct MockServer::Impl final : re::Execution::Service,
   /// Compresses \p Bytes for a client. The result is damaged or too large if
   /// the test wants that.
   std::string pack(std::string Bytes) const {
-    if (M.Bomb)
+    if (Mock.Bomb)
       Bytes += std::string(size_t(64) << 20, 'x');
     std::string Packed(ZSTD_compressBound(Bytes.size()), '\0');
     Packed.resize(ZSTD_compress(Packed.data(), Packed.size(), Bytes.data(),
                                 Bytes.size(), 1));
-    if (M.DamagesPacked)
+    if (Mock.DamagesPacked)
       Packed[Packed.size() / 2] ^= 64;
     return Packed;
   }
@@ -252,12 +252,12 @@ struct MockServer::Impl final : re::Execution::Service,
     std::string Resource;
     bool IsFirst = true, IsDone = false;
     while (!IsDone && In->Read(&R)) {
-      if (M.OnWrite)
-        M.OnWrite();
+      if (Mock.OnWrite)
+        Mock.OnWrite();
       std::lock_guard<std::mutex> Lock(Mutex);
       if (IsFirst) {
         Resource = R.resource_name();
-        ++S.Writes;
+        ++Stats.Writes;
       }
       std::string &Bytes = Streams[Resource];
       if (IsFirst && R.write_offset() == 0 && !Bytes.empty())
@@ -265,10 +265,10 @@ struct MockServer::Impl final : re::Execution::Service,
       if (R.write_offset() != int64_t(Bytes.size()))
         problem("a write leaves a gap");
       Bytes += R.data();
-      S.BytesWritten += R.data().size();
+      Stats.BytesWritten += R.data().size();
       IsDone = R.finish_write();
-      if (IsFirst && M.CutWrites && !IsDone) {
-        --M.CutWrites;
+      if (IsFirst && Mock.CutWrites && !IsDone) {
+        --Mock.CutWrites;
         return Status(StatusCode::UNAVAILABLE, "cut");
       }
       IsFirst = false;
@@ -296,7 +296,7 @@ struct MockServer::Impl final : re::Execution::Service,
                    const google::bytestream::QueryWriteStatusRequest *In,
                    google::bytestream::QueryWriteStatusResponse *Out) override {
     std::lock_guard<std::mutex> Lock(Mutex);
-    ++S.Queries;
+    ++Stats.Queries;
     Out->set_committed_size(int64_t(Streams[In->resource_name()].size()));
     return Status::OK;
   }
@@ -317,16 +317,16 @@ struct MockServer::Impl final : re::Execution::Service,
       Bytes = It->second.substr(size_t(In->read_offset()));
       if (In->resource_name().find("compressed-blobs/zstd/") !=
           std::string::npos) {
-        if (!O.Zstd)
+        if (!Opts.Zstd)
           problem("wants what wasn't offered");
         if (In->read_offset())
           return Status(StatusCode::INVALID_ARGUMENT, "packs from 0 on only");
         Bytes = pack(Bytes);
-        ++S.PackedReads;
+        ++Stats.PackedReads;
         Size = 300000; // enough to unpack something
       }
-      Cut = M.CutReads != 0;
-      M.CutReads -= Cut;
+      Cut = Mock.CutReads != 0;
+      Mock.CutReads -= Cut;
     }
     for (size_t At = 0; At < Bytes.size(); At += Size) {
       google::bytestream::ReadResponse R;
@@ -342,15 +342,15 @@ struct MockServer::Impl final : re::Execution::Service,
                          re::ActionResult *Out) override {
     if (Status No = admit(C, "GetActionResult"); !No.ok())
       return No;
-    while (M.SilentLookups && !C->IsCancelled())
+    while (Mock.SilentLookups && !C->IsCancelled())
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     std::lock_guard<std::mutex> Lock(Mutex);
     note(C);
-    if (M.FailLookups) {
-      --M.FailLookups;
-      return Status(StatusCode(M.FailCode), "later");
+    if (Mock.FailLookups) {
+      --Mock.FailLookups;
+      return Status(StatusCode(Mock.FailCode), "later");
     }
-    ++S.Lookups;
+    ++Stats.Lookups;
     auto It = Results.find(key(In->action_digest()));
     if (It == Results.end())
       return Status(StatusCode::NOT_FOUND, "no result");
@@ -365,9 +365,9 @@ struct MockServer::Impl final : re::Execution::Service,
       return No;
     std::lock_guard<std::mutex> Lock(Mutex);
     note(C);
-    ++S.Updates;
-    if (M.UpdateCode)
-      return Status(StatusCode(M.UpdateCode), "only workers may");
+    ++Stats.Updates;
+    if (Mock.UpdateCode)
+      return Status(StatusCode(Mock.UpdateCode), "only workers may");
     // The API requires that a client uploads these before.
     auto It = Blobs.find(key(In->action_digest()));
     re::Action A;
@@ -429,7 +429,7 @@ struct MockServer::Impl final : re::Execution::Service,
 
   Status full() const {
     google::rpc::RetryInfo Info;
-    Info.mutable_retry_delay()->set_nanos(int(M.RetryAfterMs * 1000000));
+    Info.mutable_retry_delay()->set_nanos(int(Mock.RetryAfterMs * 1000000));
     google::rpc::Status Full;
     Full.set_code(StatusCode::RESOURCE_EXHAUSTED);
     Full.add_details()->PackFrom(Info);
@@ -478,13 +478,13 @@ struct MockServer::Impl final : re::Execution::Service,
       return false;
     if (!Action.do_not_cache())
       problem("a compiler's version is kept");
-    ++S.Questions;
-    if (M.QuestionCode) {
-      Failed = Status(StatusCode(M.QuestionCode), "no such program");
+    ++Stats.Questions;
+    if (Mock.QuestionCode) {
+      Failed = Status(StatusCode(Mock.QuestionCode), "no such program");
       return true;
     }
     re::ExecuteResponse Response;
-    Response.mutable_result()->set_stdout_raw(M.CompilerSays);
+    Response.mutable_result()->set_stdout_raw(Mock.CompilerVersion);
     Operation Op = staged("question", re::ExecutionStage::COMPLETED);
     Op.set_done(true);
     Op.mutable_response()->PackFrom(Response);
@@ -505,12 +505,12 @@ struct MockServer::Impl final : re::Execution::Service,
       return Answer;
     {
       std::lock_guard<std::mutex> Lock(Mutex);
-      unsigned N = S.Executions++;
-      S.Executed.push_back(std::chrono::steady_clock::now());
-      F = M.FateOf ? M.FateOf(N) : Fate::Good;
+      unsigned N = Stats.Executions++;
+      Stats.Executed.push_back(std::chrono::steady_clock::now());
+      F = Mock.FateOf ? Mock.FateOf(N) : Fate::Good;
       Name = "operations/" + std::to_string(N);
-      S.Actions.push_back(In->action_digest().hash());
-      S.SkipCache = In->skip_cache_lookup();
+      Stats.Actions.push_back(In->action_digest().hash());
+      Stats.SkipCache = In->skip_cache_lookup();
       if (F == Fate::CutEarly)
         return Status(StatusCode::UNAVAILABLE, "cut");
       if (F == Fate::Full)
@@ -545,12 +545,12 @@ struct MockServer::Impl final : re::Execution::Service,
       }
       if (!Missing.empty())
         return missing(Missing);
-      S.Files = Files;
-      S.Arguments.assign(Command.arguments().begin(),
-                         Command.arguments().end());
-      S.DoNotCache = Action.do_not_cache();
+      Stats.Files = Files;
+      Stats.Arguments.assign(Command.arguments().begin(),
+                             Command.arguments().end());
+      Stats.DoNotCache = Action.do_not_cache();
       for (const auto &P : Command.platform().properties())
-        S.Platform[P.name()] = P.value();
+        Stats.Platform[P.name()] = P.value();
       if (Command.output_paths_size() != 1 ||
           Action.platform().SerializeAsString() !=
               Command.platform().SerializeAsString())
@@ -566,7 +566,7 @@ struct MockServer::Impl final : re::Execution::Service,
     }
     {
       std::lock_guard<std::mutex> Lock(Mutex);
-      S.MostRunning = std::max(S.MostRunning, ++NumRunning);
+      Stats.MostRunning = std::max(Stats.MostRunning, ++NumRunning);
     }
     Out->Write(staged(Name, re::ExecutionStage::EXECUTING));
 
@@ -608,10 +608,10 @@ struct MockServer::Impl final : re::Execution::Service,
       Blobs[key(File->digest())] = Object;
       if (F == Fate::OtherBytes)
         Object[1] ^= 1;
-      if (F == Fate::OtherBytes || O.InlinesObjects)
+      if (F == Fate::OtherBytes || Opts.InlinesObjects)
         File->set_contents(Object);
     }
-    if ((R.exit_code() == 0 || O.KeepsFailures) && !Action.do_not_cache())
+    if ((R.exit_code() == 0 || Opts.KeepsFailures) && !Action.do_not_cache())
       Results[key(In->action_digest())] = R;
     if (F == Fate::LaterInside) {
       google::rpc::RetryInfo Info;
@@ -638,7 +638,7 @@ struct MockServer::Impl final : re::Execution::Service,
     if (Status No = admit(C, "WaitExecution"); !No.ok())
       return No;
     std::unique_lock<std::mutex> Lock(Mutex);
-    ++S.Waits;
+    ++Stats.Waits;
     auto IsThere = [&] { return Operations.count(In->name()) != 0; };
     if (Fates.count(In->name()) && !IsThere()) {
       if (!hold(C, In->name(), false, Out, Lock))
@@ -653,77 +653,78 @@ struct MockServer::Impl final : re::Execution::Service,
   }
 };
 
-MockServer::MockServer(const Options &O) : I(std::make_unique<Impl>(*this, O)) {
+MockServer::MockServer(const Options &Opts)
+    : TheImpl(std::make_unique<Impl>(*this, Opts)) {
   grpc::ServerBuilder B;
   auto Credentials = grpc::InsecureServerCredentials();
-  if (!O.Key.empty()) {
+  if (!Opts.Key.empty()) {
     grpc::SslServerCredentialsOptions Ssl(
         GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
-    Ssl.pem_root_certs = O.Ca;
-    Ssl.pem_key_cert_pairs.push_back({O.Key, O.Certificate});
+    Ssl.pem_root_certs = Opts.Ca;
+    Ssl.pem_key_cert_pairs.push_back({Opts.Key, Opts.Certificate});
     Credentials = grpc::SslServerCredentials(Ssl);
   }
-  if (O.MaxStreams)
-    B.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, O.MaxStreams);
+  if (Opts.MaxStreams)
+    B.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, Opts.MaxStreams);
   // A server that reads slowly lets clients send 64 KiB ahead, not MiBs.
   B.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
-  B.AddListeningPort("127.0.0.1:0", Credentials, &I->Port);
-  B.RegisterService(static_cast<re::Execution::Service *>(I.get()));
-  B.RegisterService(static_cast<re::ActionCache::Service *>(I.get()));
+  B.AddListeningPort("127.0.0.1:0", Credentials, &TheImpl->Port);
+  B.RegisterService(static_cast<re::Execution::Service *>(TheImpl.get()));
+  B.RegisterService(static_cast<re::ActionCache::Service *>(TheImpl.get()));
   B.RegisterService(
-      static_cast<re::ContentAddressableStorage::Service *>(I.get()));
-  B.RegisterService(static_cast<re::Capabilities::Service *>(I.get()));
+      static_cast<re::ContentAddressableStorage::Service *>(TheImpl.get()));
+  B.RegisterService(static_cast<re::Capabilities::Service *>(TheImpl.get()));
   B.RegisterService(
-      static_cast<google::bytestream::ByteStream::Service *>(I.get()));
+      static_cast<google::bytestream::ByteStream::Service *>(TheImpl.get()));
   B.RegisterService(
-      static_cast<google::longrunning::Operations::Service *>(I.get()));
-  I->Server = B.BuildAndStart();
+      static_cast<google::longrunning::Operations::Service *>(TheImpl.get()));
+  TheImpl->Server = B.BuildAndStart();
 }
 
 MockServer::~MockServer() {
   release();
-  I->Server->Shutdown(std::chrono::system_clock::now());
-  I->Server->Wait();
+  TheImpl->Server->Shutdown(std::chrono::system_clock::now());
+  TheImpl->Server->Wait();
 }
 
 std::string MockServer::url() const {
-  return (I->O.Key.empty() ? "grpc" : "grpcs") + std::string("://127.0.0.1:") +
-         std::to_string(I->Port);
+  return (TheImpl->Opts.Key.empty() ? "grpc" : "grpcs") +
+         std::string("://127.0.0.1:") + std::to_string(TheImpl->Port);
 }
 
 void MockServer::release() {
-  std::lock_guard<std::mutex> Lock(I->Mutex);
-  I->Released = true;
-  I->Changed.notify_all();
+  std::lock_guard<std::mutex> Lock(TheImpl->Mutex);
+  TheImpl->Released = true;
+  TheImpl->Changed.notify_all();
 }
 
 void MockServer::forgetResults() {
-  std::lock_guard<std::mutex> Lock(I->Mutex);
-  I->Results.clear();
+  std::lock_guard<std::mutex> Lock(TheImpl->Mutex);
+  TheImpl->Results.clear();
 }
 
 void MockServer::loseBlobs() {
-  std::lock_guard<std::mutex> Lock(I->Mutex);
-  I->Blobs.clear();
+  std::lock_guard<std::mutex> Lock(TheImpl->Mutex);
+  TheImpl->Blobs.clear();
 }
 
 void MockServer::forgeResults(const std::string &Object) {
-  std::lock_guard<std::mutex> Lock(I->Mutex);
-  for (auto &[Name, R] : I->Results) {
+  std::lock_guard<std::mutex> Lock(TheImpl->Mutex);
+  for (auto &[Name, R] : TheImpl->Results) {
     re::OutputFile &F = *R.mutable_output_files(0);
-    *F.mutable_digest() = I->digestOf(Object);
+    *F.mutable_digest() = TheImpl->digestOf(Object);
     F.set_contents(Object);
   }
 }
 
-MockServer::Seen MockServer::seen() const {
-  std::lock_guard<std::mutex> Lock(I->Mutex);
-  return I->S;
+MockServer::Statistics MockServer::statistics() const {
+  std::lock_guard<std::mutex> Lock(TheImpl->Mutex);
+  return TheImpl->Stats;
 }
 
 bool MockServer::has(const std::string &Hash) const {
-  std::lock_guard<std::mutex> Lock(I->Mutex);
-  for (const auto &[Key, Bytes] : I->Blobs)
+  std::lock_guard<std::mutex> Lock(TheImpl->Mutex);
+  for (const auto &[Key, Bytes] : TheImpl->Blobs)
     if (Key.substr(0, Hash.size()) == Hash)
       return true;
   return false;

@@ -78,7 +78,8 @@ public:
   std::function<Fate(unsigned)> FateOf;
   /// Returns whether a call of that method with that authorization is allowed.
   /// Called on any thread. Default: all are.
-  std::function<bool(const std::string &Method, const std::string &Is)> Admits;
+  std::function<bool(const std::string &Method, const std::string &Auth)>
+      IsAllowed;
   /// RetryInfo of a full server, in milliseconds.
   unsigned RetryAfterMs = 1;
   /// The number of calls of ByteStream to cut after their first message.
@@ -96,7 +97,7 @@ public:
   unsigned FailFinds = 0, FailLookups = 0;
   int FailCode = 14;
   /// The output of a compiler's --version. Such actions have no fate.
-  std::string CompilerSays = "Debian clang version 19.1.7 (3+b1)\n";
+  std::string CompilerVersion = "Debian clang version 19.1.7 (3+b1)\n";
   /// FindMissingBlobs blocks while this is true.
   std::atomic<bool> HoldsFinds{false};
   /// The gRPC status of UpdateActionResult.
@@ -117,7 +118,7 @@ public:
   /// Replaces all results in the action cache by results with this object.
   void forgeResults(const std::string &Object);
 
-  struct Seen {
+  struct Statistics {
     std::vector<std::chrono::steady_clock::time_point> Executed;
     unsigned CancelledOperations = 0;
     unsigned HeldFinds = 0, FailedFinds = 0;
@@ -136,13 +137,13 @@ public:
     std::map<std::string, std::string> Platform;
     bool DoNotCache = false, SkipCache = false;
   };
-  Seen seen() const;
+  Statistics statistics() const;
   /// Returns whether the content has a blob with this hash.
   bool has(const std::string &Hash) const;
 
 private:
   struct Impl;
-  std::unique_ptr<Impl> I;
+  std::unique_ptr<Impl> TheImpl;
 };
 
 } // namespace dtlto::test

@@ -37,26 +37,28 @@ void ReapiLinkTest::SetUp() {
   Host.abi_minor = DTLTO_ABI_MINOR;
   Host.context = reinterpret_cast<dtlto_host_context *>(this);
   Host.log = [](dtlto_host_context *C, uint32_t Level, const char *Text) {
-    std::lock_guard<std::mutex> Lock(of(C).Mutex);
-    EXPECT_FALSE(of(C).Closed);
-    of(C).Logs.emplace_back(Level, Text);
+    std::lock_guard<std::mutex> Lock(fromContext(C).Mutex);
+    EXPECT_FALSE(fromContext(C).Closed);
+    fromContext(C).Logs.emplace_back(Level, Text);
   };
   Host.job_state = [](dtlto_host_context *C, uint64_t Job, uint32_t State,
                       const char *) {
-    std::lock_guard<std::mutex> Lock(of(C).Mutex);
-    EXPECT_FALSE(of(C).Closed);
-    of(C).NumSending[Job] += State == DTLTO_STATE_SENDING;
-    if (of(C).States[Job].empty() || of(C).States[Job].back() != State)
-      of(C).States[Job].push_back(State);
-    of(C).Changed.notify_all();
+    std::lock_guard<std::mutex> Lock(fromContext(C).Mutex);
+    EXPECT_FALSE(fromContext(C).Closed);
+    fromContext(C).NumSending[Job] += State == DTLTO_STATE_SENDING;
+    if (fromContext(C).States[Job].empty() ||
+        fromContext(C).States[Job].back() != State)
+      fromContext(C).States[Job].push_back(State);
+    fromContext(C).Changed.notify_all();
   };
   Host.job_done = [](dtlto_host_context *C, uint64_t Job,
                      const dtlto_result *Result) {
-    std::lock_guard<std::mutex> Lock(of(C).Mutex);
-    EXPECT_FALSE(of(C).Closed);
+    std::lock_guard<std::mutex> Lock(fromContext(C).Mutex);
+    EXPECT_FALSE(fromContext(C).Closed);
     // The plugin must not use the job's memory any more.
-    EXPECT_EQ(1u, of(C).Jobs.erase(Job)) << "done twice, or never begun";
-    Done &D = of(C).Results[Job];
+    EXPECT_EQ(1u, fromContext(C).Jobs.erase(Job))
+        << "done twice, or never begun";
+    Done &D = fromContext(C).Results[Job];
     D.Status = Result->status;
     D.Message = Result->message ? Result->message : "";
     D.Worker = Result->worker ? Result->worker : "";
@@ -66,12 +68,12 @@ void ReapiLinkTest::SetUp() {
     if (Result->object.release)
       Result->object.release(Result->object.owner, Result->object.data,
                              Result->object.size);
-    of(C).Changed.notify_all();
+    fromContext(C).Changed.notify_all();
   };
   Host.load_changed = [](dtlto_host_context *C) {
-    std::lock_guard<std::mutex> Lock(of(C).Mutex);
-    EXPECT_FALSE(of(C).Closed);
-    of(C).Changed.notify_all();
+    std::lock_guard<std::mutex> Lock(fromContext(C).Mutex);
+    EXPECT_FALSE(fromContext(C).Closed);
+    fromContext(C).Changed.notify_all();
   };
   Host.check_result = [](dtlto_host_context *, uint64_t, dtlto_span Object,
                          char *Why, uint64_t WhySize) {
@@ -83,16 +85,16 @@ void ReapiLinkTest::SetUp() {
   };
   Host.extension = [](dtlto_host_context *C, const char *Id) -> const void * {
     if (std::strcmp(Id, DTLTO_EXT_BUNDLE) == 0)
-      return &of(C).Bundler;
+      return &fromContext(C).Bundler;
     if (std::strcmp(Id, DTLTO_EXT_NUMBERS) == 0)
-      return &of(C).NumberCalls;
+      return &fromContext(C).NumberCalls;
     return nullptr;
   };
   Bundler.size = sizeof(Bundler);
   Bundler.make = [](dtlto_host_context *C, uint64_t Job,
                     dtlto_bundle_spans *Out) {
-    std::lock_guard<std::mutex> Lock(of(C).Mutex);
-    auto &Spans = of(C).Jobs.at(Job)->Spans;
+    std::lock_guard<std::mutex> Lock(fromContext(C).Mutex);
+    auto &Spans = fromContext(C).Jobs.at(Job)->Spans;
     Out->num_spans = uint32_t(Spans.size());
     Out->spans = Spans.data();
     Out->release = nullptr;
@@ -101,22 +103,22 @@ void ReapiLinkTest::SetUp() {
   NumberCalls.size = sizeof(NumberCalls);
   NumberCalls.session = [](dtlto_host_context *C, const char *Name,
                            uint32_t Unit, uint64_t Value) {
-    std::lock_guard<std::mutex> Lock(of(C).Mutex);
-    EXPECT_FALSE(of(C).Closed);
-    of(C).Numbers[Name] = {Unit, Value};
+    std::lock_guard<std::mutex> Lock(fromContext(C).Mutex);
+    EXPECT_FALSE(fromContext(C).Closed);
+    fromContext(C).Numbers[Name] = {Unit, Value};
   };
   NumberCalls.job = [](dtlto_host_context *C, uint64_t Job, const char *Name,
                        uint32_t Unit, uint64_t Value) {
-    std::lock_guard<std::mutex> Lock(of(C).Mutex);
-    EXPECT_TRUE(of(C).Jobs.count(Job));
-    of(C).JobNumbers[Job][Name] = {Unit, Value};
+    std::lock_guard<std::mutex> Lock(fromContext(C).Mutex);
+    EXPECT_TRUE(fromContext(C).Jobs.count(Job));
+    fromContext(C).JobNumbers[Job][Name] = {Unit, Value};
   };
 }
 
 void ReapiLinkTest::TearDown() {
   close();
   if (Server) {
-    EXPECT_EQ(std::vector<std::string>(), Server->seen().Problems);
+    EXPECT_EQ(std::vector<std::string>(), Server->statistics().Problems);
     Server.reset();
   }
   std::error_code EC;
@@ -155,8 +157,8 @@ int32_t ReapiLinkTest::open(std::vector<std::string> Args) {
 
 uint64_t ReapiLinkTest::submit(const std::string &Module,
                                const std::string &Import) {
-  auto M = std::make_unique<Made>();
-  auto Keep = [&](const std::string &Text) -> const std::string & {
+  auto NewJob = std::make_unique<SubmittedJob>();
+  auto Intern = [&](const std::string &Text) -> const std::string & {
     for (const std::string &Old : Modules)
       if (Old == Text)
         return Old;
@@ -166,17 +168,18 @@ uint64_t ReapiLinkTest::submit(const std::string &Module,
   auto SpanOf = [](const std::string &Text) {
     return dtlto_span{Text.data(), Text.size()};
   };
-  M->Texts = {"the index", "m.cpp-o", "lib/i.cpp-o", "index.thinlto.bc"};
-  const std::string *Bytes[3] = {&Keep(Module), &Keep(Import), &M->Texts[0]};
+  NewJob->Texts = {"the index", "m.cpp-o", "lib/i.cpp-o", "index.thinlto.bc"};
+  const std::string *Bytes[3] = {&Intern(Module), &Intern(Import),
+                                 &NewJob->Texts[0]};
   uint32_t Roles[3] = {DTLTO_ROLE_PRIMARY, DTLTO_ROLE_IMPORT, DTLTO_ROLE_INDEX};
   for (unsigned I = 0; I != 3; ++I) {
-    dtlto_input &In = M->Inputs[I];
+    dtlto_input &In = NewJob->Inputs[I];
     In.size = sizeof(In);
     In.role = Roles[I];
-    In.path = M->Texts[I + 1].c_str();
+    In.path = NewJob->Texts[I + 1].c_str();
     In.bytes = SpanOf(*Bytes[I]);
     reapi::blake3(*Bytes[I], In.digest);
-    M->Pointers[I] = &In;
+    NewJob->Pointers[I] = &In;
   }
   std::string Head(512, '\0'),
       Manifest = "{\"the manifest of\":\"" + Module.substr(0, 20) + "\"}";
@@ -184,19 +187,19 @@ uint64_t ReapiLinkTest::submit(const std::string &Module,
   char Size[12];
   std::snprintf(Size, sizeof(Size), "%011o", unsigned(Manifest.size()));
   std::memcpy(Head.data() + 124, Size, 11);
-  M->Texts.push_back(Head + Manifest + std::string(700, '\0'));
-  M->Spans.push_back({SpanOf(M->Texts.back()), nullptr});
-  dtlto_job &J = M->Job;
+  NewJob->Texts.push_back(Head + Manifest + std::string(700, '\0'));
+  NewJob->Spans.push_back({SpanOf(NewJob->Texts.back()), nullptr});
+  dtlto_job &J = NewJob->Job;
   J.size = sizeof(J);
   J.fields = Parts;
   J.id = ++LastId;
-  J.name = M->Texts[1].c_str();
-  M->Texts.push_back(Triple);
-  J.triple = M->Texts.back().c_str();
-  M->Texts.push_back(Avoid);
-  J.avoid = Avoid.empty() ? nullptr : M->Texts.back().c_str();
+  J.name = NewJob->Texts[1].c_str();
+  NewJob->Texts.push_back(Triple);
+  J.triple = NewJob->Texts.back().c_str();
+  NewJob->Texts.push_back(Avoid);
+  J.avoid = Avoid.empty() ? nullptr : NewJob->Texts.back().c_str();
   J.cost = 1;
-  J.inputs = M->Pointers;
+  J.inputs = NewJob->Pointers;
   J.num_inputs = 3;
   J.config = "{}";
   static const char *const Args[] = {"clang", "-O2", "-o", "out/m.o", nullptr};
@@ -207,7 +210,7 @@ uint64_t ReapiLinkTest::submit(const std::string &Module,
   const dtlto_job *Raw = &J;
   {
     std::lock_guard<std::mutex> Lock(Mutex);
-    Jobs[Id] = std::move(M);
+    Jobs[Id] = std::move(NewJob);
   }
   while (int32_t Status = dtlto_plugin_entry.submit(Session, Raw)) {
     EXPECT_EQ(DTLTO_BUSY, Status);
@@ -277,7 +280,7 @@ void ReapiLinkTest::close() {
   Closed = true;
 }
 
-std::string ReapiLinkTest::logged(uint32_t Level) {
+std::string ReapiLinkTest::logText(uint32_t Level) {
   std::lock_guard<std::mutex> Lock(Mutex);
   std::string All;
   for (const auto &[Is, Text] : Logs)
@@ -286,7 +289,7 @@ std::string ReapiLinkTest::logged(uint32_t Level) {
   return All;
 }
 
-bool ReapiLinkTest::wasTold(uint64_t Id, uint32_t State) {
+bool ReapiLinkTest::wasReported(uint64_t Id, uint32_t State) {
   std::lock_guard<std::mutex> Lock(Mutex);
   const std::vector<uint32_t> &Told = States[Id];
   return std::find(Told.begin(), Told.end(), State) != Told.end();

@@ -49,8 +49,8 @@ protected:
   /// Returns why the bytes can't be stored; empty on success.
   std::string storePut(char Key, const std::string &Bytes);
   void close();
-  std::string logged(uint32_t Level);
-  bool wasTold(uint64_t Id, uint32_t State);
+  std::string logText(uint32_t Level);
+  bool wasReported(uint64_t Id, uint32_t State);
   /// Polls \p Until until it returns true. Returns false after a time limit.
   static bool waitUntil(const std::function<bool()> &Until);
 
@@ -66,7 +66,7 @@ protected:
   std::mutex Mutex; // guards the members below
 
 private:
-  struct Made {
+  struct SubmittedJob {
     std::deque<std::string> Texts;
     dtlto_input Inputs[3] = {};
     const dtlto_input *Pointers[3];
@@ -74,7 +74,7 @@ private:
     dtlto_job Job = {};
     std::vector<uint32_t> States;
   };
-  static ReapiLinkTest &of(dtlto_host_context *C) {
+  static ReapiLinkTest &fromContext(dtlto_host_context *C) {
     return *reinterpret_cast<ReapiLinkTest *>(C);
   }
 
@@ -82,7 +82,7 @@ private:
   dtlto_bundle Bundler = {};
   dtlto_numbers NumberCalls = {};
   std::condition_variable Changed;
-  std::map<uint64_t, std::unique_ptr<Made>> Jobs;
+  std::map<uint64_t, std::unique_ptr<SubmittedJob>> Jobs;
   std::map<uint64_t, Done> Results;
   std::list<std::string> Modules;
   std::vector<std::pair<uint32_t, std::string>> Logs;

@@ -181,13 +181,13 @@ TEST_F(SettingsTest, ReccSwitches) {
   Env["RECC_SERVER"] = "http://a:1";
   Env["RECC_SKIP_CACHE"] = "1";
   ASSERT_TRUE(read({}));
-  EXPECT_EQ(Results::Off, S.Use);
+  EXPECT_EQ(Results::Off, S.CacheUse);
   Env["RECC_CACHE_ONLY"] = "1";
   ASSERT_TRUE(read({}));
   EXPECT_TRUE(S.CacheOnly);
   ASSERT_TRUE(read({"results=write"}));
   EXPECT_FALSE(S.CacheOnly);
-  EXPECT_EQ(Results::Write, S.Use);
+  EXPECT_EQ(Results::Write, S.CacheUse);
 }
 
 TEST_F(SettingsTest, Worker) {

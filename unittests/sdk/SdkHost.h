@@ -32,7 +32,7 @@ protected:
     Host.size = sizeof(Host);
     Host.context = reinterpret_cast<dtlto_host_context *>(this);
     Host.log = [](dtlto_host_context *C, uint32_t, const char *Text) {
-      from(C).note([&] { from(C).Logged = Text; });
+      from(C).note([&] { from(C).LastMessage = Text; });
     };
     Host.job_state = [](dtlto_host_context *C, uint64_t, uint32_t,
                         const char *) { from(C).note([] {}); };
@@ -50,7 +50,7 @@ protected:
         if (R->object.size)
           T.Object.assign(static_cast<const char *>(R->object.data),
                           R->object.size);
-        T.ToldSinceDone = false;
+        T.IsRoomReported = false;
       });
       if (R->object.release)
         R->object.release(R->object.owner, R->object.data, R->object.size);
@@ -58,8 +58,8 @@ protected:
     Host.load_changed = [](dtlto_host_context *C) {
       SdkHostTest &T = from(C);
       T.note([&] {
-        ++T.NumTold;
-        T.ToldSinceDone = true;
+        ++T.NumRoomReports;
+        T.IsRoomReported = true;
       });
     };
     Host.extension = [](dtlto_host_context *C, const char *Id) -> const void * {
@@ -68,7 +68,7 @@ protected:
     };
     dtlto_session_params Params = {};
     Params.size = sizeof(Params);
-    ASSERT_EQ(P.open(&Host, &Params, &Session), DTLTO_OK);
+    ASSERT_EQ(ThePlugin.open(&Host, &Params, &Session), DTLTO_OK);
   }
   void TearDown() override {
     if (Session)
@@ -76,7 +76,7 @@ protected:
   }
   void close() {
     note([&] { MayRun = true; });
-    P.close(Session);
+    ThePlugin.close(Session);
     note([&] { Closed = true; });
     Session = nullptr;
   }
@@ -92,9 +92,9 @@ protected:
     std::unique_lock<std::mutex> Lock(Mutex);
     ASSERT_TRUE(Changed.wait_for(Lock, std::chrono::seconds(60), Until));
   }
-  unsigned numTold() {
+  unsigned numRoomReports() {
     std::lock_guard<std::mutex> Lock(Mutex);
-    return NumTold;
+    return NumRoomReports;
   }
 
   int32_t submit(dtlto_job &Job) {
@@ -103,12 +103,12 @@ protected:
     Job.id = ++LastId;
     Job.name = "module.o";
     Job.output = "module.native.o";
-    return P.submit(Session, &Job);
+    return ThePlugin.submit(Session, &Job);
   }
   /// Offers a new job, which lives as long as the test.
   int32_t submit() { return submit(Jobs.emplace_back()); }
 
-  const dtlto_plugin &P = dtlto_plugin_entry;
+  const dtlto_plugin &ThePlugin = dtlto_plugin_entry;
   dtlto_host Host = {};
   std::map<std::string, const void *> Extensions; // extensions of the host
   dtlto_session *Session = nullptr;
@@ -118,10 +118,10 @@ protected:
   std::mutex Mutex; // guards the members below
   std::condition_variable Changed;
   bool Runs = false, MayRun = false, Closed = false;
-  unsigned NumDone = 0, NumTold = 0;
+  unsigned NumDone = 0, NumRoomReports = 0;
   std::map<uint64_t, unsigned> Ends; // by job
-  bool ToldSinceDone = false;        // load_changed() came last
-  std::string Logged;                // the last message
+  bool IsRoomReported = false;       // load_changed() came last
+  std::string LastMessage;           // the last message
   // The result of the last job.
   int32_t Status = DTLTO_OK;
   std::string Message, Object;

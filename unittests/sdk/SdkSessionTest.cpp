@@ -18,13 +18,13 @@ namespace {
 class Events : public Session {
 public:
   Events(const dtlto_host &Host, const dtlto_session_params &) : Session(Host) {
-    Now = this;
+    Instance = this;
   }
   bool submit(std::shared_ptr<Job> J) override {
     if (FailsAtOnce)
       J->fail(DTLTO_ERROR_INFRASTRUCTURE, "no");
     std::lock_guard<std::mutex> Lock(Mutex);
-    Kept.push_back(std::move(J));
+    Pending.push_back(std::move(J));
     return true;
   }
   void refuted(uint64_t Job, const std::string &Worker,
@@ -58,25 +58,25 @@ public:
   /// Returns the oldest job, or null.
   std::shared_ptr<Job> take() {
     std::lock_guard<std::mutex> Lock(Mutex);
-    if (Kept.empty())
+    if (Pending.empty())
       return nullptr;
-    std::shared_ptr<Job> J = std::move(Kept.front());
-    Kept.pop_front();
+    std::shared_ptr<Job> J = std::move(Pending.front());
+    Pending.pop_front();
     return J;
   }
 
-  static Events *Now;
+  static Events *Instance;
 
 private:
   std::mutex Mutex;
-  std::deque<std::shared_ptr<Job>> Kept;
+  std::deque<std::shared_ptr<Job>> Pending;
 };
 
-Events *Events::Now;
+Events *Events::Instance;
 
 class SdkSessionTest : public dtlto::test::SdkHostTest {
 protected:
-  Events &events() { return *Events::Now; }
+  Events &events() { return *Events::Instance; }
 };
 
 } // namespace
@@ -88,15 +88,15 @@ TEST_F(SdkSessionTest, BusyIsSaidAndTakenBack) {
   EXPECT_EQ(submit(), DTLTO_OK);
   EXPECT_EQ(submit(), DTLTO_OK);
   events().take()->finish({"one"});
-  EXPECT_EQ(NumTold, 0u); // no job was refused
+  EXPECT_EQ(NumRoomReports, 0u); // no job was refused
   EXPECT_EQ(submit(), DTLTO_OK);
   EXPECT_EQ(submit(), DTLTO_BUSY);
   EXPECT_EQ(submit(), DTLTO_BUSY);
   EXPECT_EQ(events().numJobs(), 2u);
   events().take()->fail(DTLTO_ERROR_INFRASTRUCTURE, "no luck");
-  EXPECT_EQ(NumTold, 1u);
+  EXPECT_EQ(NumRoomReports, 1u);
   events().take()->finish({"two"});
-  EXPECT_EQ(NumTold, 1u);
+  EXPECT_EQ(NumRoomReports, 1u);
   EXPECT_EQ(events().numJobs(), 0u);
   EXPECT_EQ(submit(), DTLTO_OK);
 }
@@ -105,15 +105,15 @@ TEST_F(SdkSessionTest, MoreCapacityIsRoom) {
   events().setCapacity(0);
   EXPECT_EQ(submit(), DTLTO_BUSY);
   events().setCapacity(0);
-  EXPECT_EQ(NumTold, 0u);
+  EXPECT_EQ(NumRoomReports, 0u);
   events().setCapacity(1);
-  EXPECT_EQ(NumTold, 1u);
+  EXPECT_EQ(NumRoomReports, 1u);
   EXPECT_EQ(submit(), DTLTO_OK);
   EXPECT_EQ(submit(), DTLTO_BUSY);
   // A lower capacity ends no job, but the next one has to wait longer.
   events().setCapacity(0);
   events().take()->finish({"one"});
-  EXPECT_EQ(NumTold, 1u);
+  EXPECT_EQ(NumRoomReports, 1u);
 }
 
 /// load_changed() follows each refusal, whatever ends or changes meanwhile.
@@ -132,12 +132,12 @@ TEST_F(SdkSessionTest, NoBusyIsForgotten) {
   });
   for (unsigned I = 0; I != NumJobs; ++I)
     while (true) {
-      unsigned Before = numTold();
+      unsigned Before = numRoomReports();
       int32_t Answer = submit();
       if (Answer == DTLTO_OK)
         break;
       ASSERT_EQ(Answer, DTLTO_BUSY);
-      waitFor([&] { return NumTold != Before; });
+      waitFor([&] { return NumRoomReports != Before; });
     }
   Ender.join();
   EXPECT_EQ(NumDone, NumJobs);
@@ -154,9 +154,9 @@ TEST_F(SdkSessionTest, AResultInSubmitWithoutAThread) {
   pthread_attr_init(&Huge);
   pthread_attr_setstacksize(&Huge, size_t(1) << 46);
   ASSERT_EQ(0, pthread_setattr_default_np(&Huge));
-  Events::Now->FailsAtOnce = true;
+  Events::Instance->FailsAtOnce = true;
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, submit());
-  EXPECT_EQ(0u, Events::Now->numJobs());
+  EXPECT_EQ(0u, Events::Instance->numJobs());
   ASSERT_EQ(0, pthread_setattr_default_np(&Usual));
   EXPECT_EQ(DTLTO_OK, submit());
   close();
@@ -166,7 +166,7 @@ TEST_F(SdkSessionTest, AResultInSubmitWithoutAThread) {
 
 TEST_F(SdkSessionTest, AMessageIsOneLine) {
   events().log(DTLTO_LOG_NOTE, "a\nb\x1b[2Jc\r\n");
-  EXPECT_EQ(Logged, "a b [2Jc");
+  EXPECT_EQ(LastMessage, "a b [2Jc");
 }
 
 //===----------------------------------------------------------------------===//
@@ -186,25 +186,25 @@ TEST_F(SdkSessionTest, AJobIsCompiledHere) {
         return R->status = DTLTO_OK;
       }};
   ASSERT_EQ(submit(), DTLTO_OK);
-  Result None = events().take()->compileHere();
+  Result None = events().take()->compileLocally();
   EXPECT_EQ(None.Status, DTLTO_ERROR_CALLER); // the host has no such extension
   Extensions[DTLTO_EXT_LOCAL_CODEGEN] = &Codegen;
 
   ASSERT_EQ(submit(), DTLTO_OK);
   auto J = events().take();
-  J->finish(J->compileHere());
+  J->finish(J->compileLocally());
   EXPECT_EQ(Status, DTLTO_ERROR_COMPILER);
   EXPECT_EQ(Message, "no such register");
   EXPECT_EQ(Worker, "this machine");
   ASSERT_EQ(submit(), DTLTO_OK);
   J = events().take();
-  J->finish(J->compileHere());
+  J->finish(J->compileLocally());
   EXPECT_EQ(Status, DTLTO_OK);
   EXPECT_EQ(Object, "made here");
   // A second result and a call after the end are ignored.
   J->finish({"another"});
   close();
-  EXPECT_EQ(J->compileHere().Status, DTLTO_CANCELLED);
+  EXPECT_EQ(J->compileLocally().Status, DTLTO_CANCELLED);
   EXPECT_EQ(Ends[3], 1u);
 }
 
@@ -255,12 +255,13 @@ TEST_F(SdkSessionTest, NumbersForTheReport) {
   // Ignored by a host without the extension.
   events().number("hits", DTLTO_UNIT_COUNT, 1);
   J->number("run", DTLTO_UNIT_MICROSECONDS, 1);
-  static std::string Told;
-  Told.clear();
+  static std::string ReportedNumbers;
+  ReportedNumbers.clear();
   static auto Note = [](uint64_t Job, const char *Name, uint32_t Unit,
                         uint64_t Value) {
-    Told += std::to_string(Job) + " " + Name + " " + std::to_string(Unit) +
-            " " + std::to_string(Value) + "\n";
+    ReportedNumbers += std::to_string(Job) + " " + Name + " " +
+                       std::to_string(Unit) + " " + std::to_string(Value) +
+                       "\n";
   };
   dtlto_numbers Numbers = {
       sizeof(Numbers), 0,
@@ -271,11 +272,11 @@ TEST_F(SdkSessionTest, NumbersForTheReport) {
   Extensions[DTLTO_EXT_NUMBERS] = &Numbers;
   events().number("hits", DTLTO_UNIT_COUNT, 2);
   J->number("run", DTLTO_UNIT_MICROSECONDS, 3);
-  EXPECT_EQ(Told, "0 hits 0 2\n1 run 2 3\n");
+  EXPECT_EQ(ReportedNumbers, "0 hits 0 2\n1 run 2 3\n");
   J->finish({"good"});
   close();
   J->number("run", DTLTO_UNIT_MICROSECONDS, 4);
-  EXPECT_EQ(Told, "0 hits 0 2\n1 run 2 3\n");
+  EXPECT_EQ(ReportedNumbers, "0 hits 0 2\n1 run 2 3\n");
 }
 
 TEST_F(SdkSessionTest, ResultsOfAWorker) {
@@ -299,7 +300,8 @@ TEST_F(SdkSessionTest, ResultsOfAWorker) {
 //===----------------------------------------------------------------------===//
 
 TEST_F(SdkSessionTest, AStore) {
-  auto *Store = static_cast<const dtlto_store *>(P.extension(DTLTO_EXT_STORE));
+  auto *Store =
+      static_cast<const dtlto_store *>(ThePlugin.extension(DTLTO_EXT_STORE));
   ASSERT_NE(Store, nullptr);
   EXPECT_EQ(Store->size, sizeof(dtlto_store));
   const auto *Key =
@@ -323,14 +325,14 @@ TEST_F(SdkSessionTest, AStore) {
 }
 
 TEST_F(SdkSessionTest, ResultsThatWereWrong) {
-  auto *Refuted =
-      static_cast<const dtlto_refuted *>(P.extension(DTLTO_EXT_REFUTED));
+  auto *Refuted = static_cast<const dtlto_refuted *>(
+      ThePlugin.extension(DTLTO_EXT_REFUTED));
   ASSERT_NE(Refuted, nullptr);
   EXPECT_EQ(Refuted->size, sizeof(dtlto_refuted));
   Refuted->result(Session, 7, "host", DTLTO_ERROR_COMPILER);
-  EXPECT_EQ(Logged, "");
+  EXPECT_EQ(LastMessage, "");
   Refuted->result(Session, 8, nullptr, DTLTO_OK);
-  EXPECT_EQ(Logged, "who was it?");
+  EXPECT_EQ(LastMessage, "who was it?");
   ASSERT_EQ(events().Refuted.size(), 2u);
   EXPECT_EQ(events().Refuted[0],
             std::tuple(7u, std::string("host"), int32_t(DTLTO_ERROR_COMPILER)));

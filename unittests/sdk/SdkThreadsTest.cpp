@@ -50,26 +50,26 @@ TEST_F(SdkThreadsTest, ACancelledJobMakesRoom) {
   ASSERT_EQ(submit(Two), DTLTO_OK);
   ASSERT_EQ(submit(Three), DTLTO_BUSY);
   // No job ends meanwhile, so only the cancelled one makes room.
-  unsigned Before = numTold();
-  P.cancel(Session, Two.id);
-  waitFor([&] { return NumTold > Before; });
+  unsigned Before = numRoomReports();
+  ThePlugin.cancel(Session, Two.id);
+  waitFor([&] { return NumRoomReports > Before; });
   EXPECT_EQ(Status, DTLTO_CANCELLED);
   EXPECT_EQ(submit(Three), DTLTO_OK);
 }
 
 TEST_F(SdkThreadsTest, WhatItDoesNotWriteItDoesNotHave) {
-  EXPECT_EQ(P.extension(DTLTO_EXT_STATUS), nullptr);
-  EXPECT_EQ(P.extension(DTLTO_EXT_REFUTED), nullptr);
+  EXPECT_EQ(ThePlugin.extension(DTLTO_EXT_STATUS), nullptr);
+  EXPECT_EQ(ThePlugin.extension(DTLTO_EXT_REFUTED), nullptr);
 }
 
 TEST_F(SdkThreadsTest, TheEndOfAJobIsTold) {
   dtlto_job One;
   occupy(One);
   note([&] { MayRun = true; });
-  waitFor([&] { return NumDone == 1 && ToldSinceDone; });
+  waitFor([&] { return NumDone == 1 && IsRoomReported; });
   dtlto_load Load = {};
   Load.size = sizeof(Load);
-  ASSERT_EQ(P.load(Session, &Load), DTLTO_OK);
+  ASSERT_EQ(ThePlugin.load(Session, &Load), DTLTO_OK);
   EXPECT_EQ(Load.free, 1u);
 }
 
@@ -120,7 +120,7 @@ TEST_F(SdkThreadsTest, ARunningJobHearsThatItIsCancelled) {
   dtlto_job One;
   ASSERT_EQ(submit(One), DTLTO_OK);
   waitFor([&] { return Runs; });
-  P.cancel(Session, One.id);
+  ThePlugin.cancel(Session, One.id);
   waitFor([&] { return NumDone == 1; });
   EXPECT_EQ(Status, DTLTO_CANCELLED);
 }
@@ -142,7 +142,7 @@ TEST_F(SdkThreadsTest, WhatIsCancelledBeforeIsHeardAtOnce) {
   dtlto_job One;
   ASSERT_EQ(submit(One), DTLTO_OK);
   waitFor([&] { return Runs; });
-  P.cancel(Session, One.id);
+  ThePlugin.cancel(Session, One.id);
   note([&] { MayRun = true; });
   waitFor([&] { return NumDone == 1; });
   EXPECT_EQ(Object, "too late");

@@ -100,7 +100,7 @@ public:
   /// Counts a new job. Returns false for BUSY.
   bool addJob() {
     std::lock_guard<std::mutex> Lock(Mutex);
-    SaidBusy |= NumJobs >= Capacity;
+    ReturnedBusy |= NumJobs >= Capacity;
     if (NumJobs >= Capacity)
       return false;
     ++NumJobs;
@@ -113,16 +113,16 @@ public:
   /// Reports a result. Must not be called inside submit(). The host may offer
   /// another job at once, so the job is uncounted before the call.
   void done(uint64_t Id, const dtlto_result &R) {
-    bool Tell = false;
+    bool Notify = false;
     call(
         [&](const dtlto_host &H) {
           H.job_done(H.context, Id, &R);
-          if (Tell)
+          if (Notify)
             H.load_changed(H.context);
         },
         [&](const auto &Lock) {
           --NumJobs;
-          Tell = hasRoomAgain(Lock);
+          Notify = hasRoomAgain(Lock);
         });
   }
   void setCapacity(size_t N) {
@@ -147,7 +147,7 @@ public:
 private:
   /// Calls \p First with the lock and, unless close() was called, \p Fn with
   /// the host and without the lock.
-  template <typename F, typename L> void call(F Fn, L First) {
+  template <typename F, typename LockedFn> void call(F Fn, LockedFn First) {
     const dtlto_host *H;
     {
       std::unique_lock<std::mutex> Lock(Mutex);
@@ -171,20 +171,20 @@ private:
   bool hasRoomAgain(const std::unique_lock<std::mutex> &Lock) {
     assert(Lock.owns_lock());
     (void)Lock;
-    bool Tell = SaidBusy && NumJobs < Capacity;
-    SaidBusy &= !Tell;
-    return Tell;
+    bool Notify = ReturnedBusy && NumJobs < Capacity;
+    ReturnedBusy &= !Notify;
+    return Notify;
   }
   /// Calls \p Fn, and reports if there is room now after a BUSY.
   template <typename F> void update(F Fn) {
-    bool Tell;
+    bool Notify;
     {
       std::unique_lock<std::mutex> Lock(Mutex);
       Fn();
-      Tell = hasRoomAgain(Lock);
+      Notify = hasRoomAgain(Lock);
       Changed.notify_all();
     }
-    if (Tell)
+    if (Notify)
       loadChanged();
   }
 
@@ -194,11 +194,11 @@ private:
   unsigned NumCalls = 0;
   size_t NumJobs = 0; // without a result
   size_t Capacity = SIZE_MAX;
-  bool SaidBusy = false;
+  bool ReturnedBusy = false;
 };
 
 /// The job whose submit() runs on this thread, or null.
-inline thread_local const Job *Submitted = nullptr;
+inline thread_local const Job *JobInSubmit = nullptr;
 
 template <typename S> struct Entry;
 
@@ -262,12 +262,12 @@ public:
   /// locally by itself: DTLTO_EXT_LOCAL_ROOM. Returns false if the job is not
   /// needed any more. A host without that extension always has room.
   bool enterRoom() const {
-    bool Entered = false;
+    bool HasRoom = false;
     Host->call([&](const dtlto_host &H) {
       auto *Room = extension<dtlto_local_room>(H, DTLTO_EXT_LOCAL_ROOM);
-      Entered = !Room || Room->enter(H.context, Id) == DTLTO_OK;
+      HasRoom = !Room || Room->enter(H.context, Id) == DTLTO_OK;
     });
-    return Entered;
+    return HasRoom;
   }
   /// Ends enterRoom(). The job has taken at most \p Bytes of memory (0: not
   /// known). The job's result ends it, too.
@@ -280,18 +280,18 @@ public:
 
   /// Compiles the job in the linker, on this thread: DTLTO_EXT_LOCAL_CODEGEN,
   /// which also says how many of these may run at a time.
-  Result compileHere() const {
+  Result compileLocally() const {
     Result R;
     R.Status = DTLTO_CANCELLED;
     Host->call([&](const dtlto_host &H) {
-      dtlto_result Made = {};
-      Made.size = sizeof(Made);
-      Made.status = DTLTO_ERROR_CALLER;
+      dtlto_result Out = {};
+      Out.size = sizeof(Out);
+      Out.status = DTLTO_ERROR_CALLER;
       if (auto *Codegen =
               extension<dtlto_local_codegen>(H, DTLTO_EXT_LOCAL_CODEGEN))
-        Codegen->run(H.context, Id, &Made);
-      R = {Buffer(Made.object), Made.message ? Made.message : "",
-           Made.worker ? Made.worker : "", Made.status};
+        Codegen->run(H.context, Id, &Out);
+      R = {Buffer(Out.object), Out.message ? Out.message : "",
+           Out.worker ? Out.worker : "", Out.status};
     });
     return R;
   }
@@ -304,14 +304,14 @@ public:
     int32_t Status = DTLTO_ERROR_CALLER;
     Host->call([&](const dtlto_host &H) {
       auto *Maker = extension<dtlto_bundle>(H, DTLTO_EXT_BUNDLE);
-      dtlto_bundle_spans Made = {};
-      Made.size = sizeof(Made);
-      if (!Maker || (Status = Maker->make(H.context, Id, &Made)))
+      dtlto_bundle_spans Out = {};
+      Out.size = sizeof(Out);
+      if (!Maker || (Status = Maker->make(H.context, Id, &Out)))
         return;
-      if (Made.release)
-        B.Owner.reset(Made.owner, Made.release);
-      for (uint32_t I = 0; I != Made.num_spans; ++I)
-        B.Parts.push_back({view(Made.spans[I].bytes), Made.spans[I].input});
+      if (Out.release)
+        B.Owner.reset(Out.owner, Out.release);
+      for (uint32_t I = 0; I != Out.num_spans; ++I)
+        B.Parts.push_back({view(Out.spans[I].bytes), Out.spans[I].input});
     });
     if (Status != DTLTO_OK)
       throw Error(Status, "the linker cannot create the job's bundle");
@@ -333,10 +333,10 @@ public:
   /// Inside the job's own submit(), throws std::system_error if no thread can
   /// be started for it: submit() then fails.
   void finish(Result R) {
-    if (Ended.exchange(true))
+    if (HasEnded.exchange(true))
       return;
-    auto Tell = [Id = Id, Host = Host,
-                 R = std::make_shared<Result>(std::move(R))] {
+    auto Notify = [Id = Id, Host = Host,
+                   R = std::make_shared<Result>(std::move(R))] {
       dtlto_result Raw = {};
       Raw.size = sizeof(Raw);
       Raw.status = R->Status;
@@ -345,16 +345,16 @@ public:
       Raw.object = R->Object.take();
       Host->done(Id, Raw);
     };
-    if (!detail::Submitted)
-      return Tell();
+    if (!detail::JobInSubmit)
+      return Notify();
     try {
-      runDetached(Tell); // close() waits for it
+      runDetached(Notify); // close() waits for it
     } catch (const std::system_error &) {
-      if (detail::Submitted == this) {
-        Ended = false;
+      if (detail::JobInSubmit == this) {
+        HasEnded = false;
         throw;
       }
-      Tell(); // another job's: the host may be called now
+      Notify(); // another job's: the host may be called now
     }
   }
   void fail(int32_t Status, std::string Message = {}, std::string Worker = {}) {
@@ -381,8 +381,8 @@ private:
   const uint64_t Id;
   const std::shared_ptr<detail::Gate> Host;
   std::atomic<bool> Cancelled{false};
-  std::atomic<bool> Begun{false}; // used by ThreadSession
-  std::atomic<bool> Ended{false};
+  std::atomic<bool> HasBegun{false}; // used by ThreadSession
+  std::atomic<bool> HasEnded{false};
   mutable std::mutex Mutex; // guards OnCancel, also while it is called
   mutable std::function<void()> OnCancel;
 };

@@ -141,7 +141,7 @@ private:
   template <typename S> friend struct detail::Entry;
   const dtlto_host &TheHost;
   const std::shared_ptr<detail::Gate> TheGate;
-  std::unordered_map<uint64_t, std::weak_ptr<Job>> GivenJobs; // link thread
+  std::unordered_map<uint64_t, std::weak_ptr<Job>> SubmittedJobs; // link thread
 };
 
 /// A session in which each running job takes a thread. It accepts twice as many
@@ -161,7 +161,7 @@ public:
   virtual Result run(const Job &J) = 0;
   /// \p J was run and has its result; what it points at is gone. Called on the
   /// job's thread.
-  virtual void ended(const Job &J) {
+  virtual void onEnd(const Job &J) {
     (void)J;
     // While other jobs wait, no slot is free, and none was before.
     if (NumQueued == 0)
@@ -178,10 +178,10 @@ public:
     if (takeFromQueue(J))
       J.fail(DTLTO_CANCELLED);
   }
-  void load(dtlto_load &L) override {
-    L.slots = NumSlots;
-    L.free = NumSlots - std::min<uint32_t>(NumSlots, NumRunning);
-    L.queued = NumQueued;
+  void load(dtlto_load &Load) override {
+    Load.slots = NumSlots;
+    Load.free = NumSlots - std::min<uint32_t>(NumSlots, NumRunning);
+    Load.queued = NumQueued;
   }
   void begin() override { Pool.start(); }
   void stop() override { Pool.stop(); }
@@ -193,9 +193,9 @@ private:
   /// Returns whether \p J was still waiting; if so, it now belongs to the
   /// caller.
   bool takeFromQueue(Job &J) {
-    bool IsOurs = !J.Begun.exchange(true);
-    NumQueued -= IsOurs;
-    return IsOurs;
+    bool WasWaiting = !J.HasBegun.exchange(true);
+    NumQueued -= WasWaiting;
+    return WasWaiting;
   }
   void work(Job &J) {
     if (!takeFromQueue(J))
@@ -215,7 +215,7 @@ private:
     // Before the host hears of room for another job.
     fitCapacity();
     J.finish(std::move(R));
-    ended(J);
+    onEnd(J);
   }
   void fitCapacity() {
     std::lock_guard<std::mutex> Lock(FitMutex);
@@ -288,23 +288,23 @@ template <typename S> struct Entry {
     std::string Why;
     std::shared_ptr<Job> J;
     int32_t Status = guard(Why, [&] {
-      // Not make_shared(): the weak pointer in `GivenJobs` then keeps only the
-      // counters alive.
+      // Not make_shared(): the weak pointer in `SubmittedJobs` then keeps only
+      // the counters alive.
       J.reset(new Job(*RawJob, Self->TheGate));
-      Self->GivenJobs[J->id()] = J;
-      Submitted = J.get();
+      Self->SubmittedJobs[J->id()] = J;
+      JobInSubmit = J.get();
       return int32_t(Self->submit(J) ? DTLTO_OK : DTLTO_BUSY);
     });
     if (Status == DTLTO_OK && J.use_count() == 1) // the session dropped it
       Status = guard(Why, [&] { return J->lose(), int32_t(DTLTO_OK); });
-    if (Status != DTLTO_OK && J && J->Ended.exchange(true))
+    if (Status != DTLTO_OK && J && J->HasEnded.exchange(true))
       Status = DTLTO_OK; // it already has its result
     if (Status != DTLTO_OK) {
       Self->TheGate->removeJob();
-      Self->GivenJobs.erase(RawJob->id);
+      Self->SubmittedJobs.erase(RawJob->id);
     }
     J.reset();
-    Submitted = nullptr;
+    JobInSubmit = nullptr;
     if (!Why.empty())
       Self->log(DTLTO_LOG_WARNING, Why);
     return Status;
@@ -320,28 +320,28 @@ template <typename S> struct Entry {
   }
 
   static void cancel(dtlto_session *Raw, uint64_t Id) noexcept {
-    auto I = from(Raw)->GivenJobs.find(Id);
-    if (I == from(Raw)->GivenJobs.end())
+    auto I = from(Raw)->SubmittedJobs.find(Id);
+    if (I == from(Raw)->SubmittedJobs.end())
       return;
     if (std::shared_ptr<Job> J = I->second.lock())
       cancelOne(from(Raw), *J);
   }
 
   static int32_t load(dtlto_session *Raw, dtlto_load *Out) noexcept {
-    dtlto_load L = {sizeof(L),  UINT32_MAX, UINT32_MAX, UINT32_MAX,
-                    UINT32_MAX, 0,          UINT64_MAX};
+    dtlto_load Load = {sizeof(Load), UINT32_MAX, UINT32_MAX, UINT32_MAX,
+                       UINT32_MAX,   0,          UINT64_MAX};
     std::string Why;
     int32_t Status =
-        guard(Why, [&] { return from(Raw)->load(L), int32_t(DTLTO_OK); });
-    L.size = Out->size;
-    std::memcpy(Out, &L, std::min<size_t>(Out->size, sizeof(L)));
+        guard(Why, [&] { return from(Raw)->load(Load), int32_t(DTLTO_OK); });
+    Load.size = Out->size;
+    std::memcpy(Out, &Load, std::min<size_t>(Out->size, sizeof(Load)));
     return Status;
   }
 
   static void close(dtlto_session *Raw) noexcept {
     S *Self = from(Raw);
     std::string Why;
-    for (auto &Entry : Self->GivenJobs)
+    for (auto &Entry : Self->SubmittedJobs)
       if (std::shared_ptr<Job> J = Entry.second.lock())
         cancelOne(Self, *J);
     if (guard(Why, [&] { return Self->stop(), int32_t(DTLTO_OK); }))
@@ -357,7 +357,7 @@ template <typename S> struct Entry {
                         void *Context) noexcept {
     std::string Why;
     int32_t Status = guard(Why, [&] {
-      tell(from(Raw)->status(most(TimeoutMs)), Callback, Context);
+      reportWorkers(from(Raw)->status(timeLimit(TimeoutMs)), Callback, Context);
       return int32_t(DTLTO_OK);
     });
     if (!Why.empty())
@@ -392,7 +392,7 @@ template <typename S> struct Entry {
     return Status;
   }
   /// Reserves a tenth of the time for the way back.
-  static std::chrono::milliseconds most(uint32_t TimeoutMs) {
+  static std::chrono::milliseconds timeLimit(uint32_t TimeoutMs) {
     return std::chrono::milliseconds(TimeoutMs - TimeoutMs / 10);
   }
   static int32_t storeGet(dtlto_session *Raw, const uint8_t *Key,
@@ -401,7 +401,7 @@ template <typename S> struct Entry {
                           uint64_t WhySize) noexcept {
     *Bytes = {};
     return storeCall(Why, WhySize, [&] {
-      *Bytes = from(Raw)->storeGet(Key, MaxBytes, most(TimeoutMs)).take();
+      *Bytes = from(Raw)->storeGet(Key, MaxBytes, timeLimit(TimeoutMs)).take();
     });
   }
   static int32_t storePut(dtlto_session *Raw, const uint8_t *Key,
@@ -410,13 +410,13 @@ template <typename S> struct Entry {
     return storeCall(Why, WhySize, [&] {
       from(Raw)->storePut(
           Key, {static_cast<const char *>(Bytes.data), size_t(Bytes.size)},
-          most(TimeoutMs));
+          timeLimit(TimeoutMs));
     });
   }
 
   static const void *extension(const char *Id) noexcept {
-    static const dtlto_status Asked = {sizeof(dtlto_status), 0, status};
-    static const dtlto_refuted Told = {sizeof(dtlto_refuted), 0, refuted};
+    static const dtlto_status Status = {sizeof(dtlto_status), 0, status};
+    static const dtlto_refuted Refuted = {sizeof(dtlto_refuted), 0, refuted};
     static const dtlto_batch Batch = {sizeof(dtlto_batch), 0, batchComplete};
     static const dtlto_store Store = {sizeof(dtlto_store), 0, storeGet,
                                       storePut};
@@ -424,11 +424,11 @@ template <typename S> struct Entry {
     if constexpr (!std::is_same_v<decltype(&S::status),
                                   decltype(&Session::status)>)
       if (std::strcmp(Id, DTLTO_EXT_STATUS) == 0)
-        return &Asked;
+        return &Status;
     if constexpr (!std::is_same_v<decltype(&S::refuted),
                                   decltype(&Session::refuted)>)
       if (std::strcmp(Id, DTLTO_EXT_REFUTED) == 0)
-        return &Told;
+        return &Refuted;
     if constexpr (!std::is_same_v<decltype(&S::batchComplete),
                                   decltype(&Session::batchComplete)>)
       if (std::strcmp(Id, DTLTO_EXT_BATCH) == 0)

@@ -22,11 +22,11 @@
 
 namespace dtlto::sdk {
 
-/// Returns \p Text with each control character replaced by \p Instead.
-inline std::string printable(std::string Text, char Instead) {
+/// Returns \p Text with each control character replaced by \p Replacement.
+inline std::string printable(std::string Text, char Replacement) {
   for (char &C : Text)
     if (static_cast<unsigned char>(C) < 0x20 || C == 0x7f)
-      C = Instead;
+      C = Replacement;
   return Text;
 }
 

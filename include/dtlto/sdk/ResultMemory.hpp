@@ -32,36 +32,36 @@ public:
   /// The memory of one result, for the lifetime of this object.
   class Share {
   public:
-    explicit Share(ResultMemory &M) : M(M) {
-      std::lock_guard<std::mutex> Lock(M.Mutex);
-      ++M.NumShares;
+    explicit Share(ResultMemory &Memory) : Memory(Memory) {
+      std::lock_guard<std::mutex> Lock(Memory.Mutex);
+      ++Memory.NumShares;
     }
     ~Share() {
-      std::lock_guard<std::mutex> Lock(M.Mutex);
-      --M.NumShares;
-      M.Used -= Own;
+      std::lock_guard<std::mutex> Lock(Memory.Mutex);
+      --Memory.NumShares;
+      Memory.Used -= Size;
     }
     Share(const Share &) = delete;
 
     /// How many bytes it may take in addition to those that it has.
     uint64_t room() const {
-      std::lock_guard<std::mutex> Lock(M.Mutex);
-      uint64_t Part = M.Limit / M.NumShares;
-      return std::max(M.Limit - std::min(M.Limit, M.Used),
-                      Part - std::min(Part, Own));
+      std::lock_guard<std::mutex> Lock(Memory.Mutex);
+      uint64_t Part = Memory.Limit / Memory.NumShares;
+      return std::max(Memory.Limit - std::min(Memory.Limit, Memory.Used),
+                      Part - std::min(Part, Size));
     }
     /// Adds \p Bytes. Returns false if that is more than there was room for.
     bool grow(uint64_t Bytes) {
       bool HasRoom = Bytes <= room();
-      std::lock_guard<std::mutex> Lock(M.Mutex);
-      M.Used += Bytes;
-      Own += Bytes;
+      std::lock_guard<std::mutex> Lock(Memory.Mutex);
+      Memory.Used += Bytes;
+      Size += Bytes;
       return HasRoom;
     }
 
   private:
-    ResultMemory &M;
-    uint64_t Own = 0;
+    ResultMemory &Memory;
+    uint64_t Size = 0;
   };
 
 private:

@@ -30,9 +30,9 @@ struct Worker {
 };
 
 /// Passes all of them to the callback of dtlto_status.query.
-inline void tell(const std::vector<Worker> &All,
-                 void (*Callback)(void *, const dtlto_worker_status *),
-                 void *Context) {
+inline void reportWorkers(const std::vector<Worker> &All,
+                          void (*Callback)(void *, const dtlto_worker_status *),
+                          void *Context) {
   for (const Worker &W : All) {
     dtlto_worker_status S = {};
     S.size = sizeof(S);

@@ -33,7 +33,7 @@ namespace dtlto::sdk {
 
 /// The number of threads that the linker may still need: LLVM's and LLD's for
 /// each core, and helpers.
-inline size_t threadsToLeave() {
+inline size_t reservedThreads() {
   return 2 * size_t(std::max(1u, std::thread::hardware_concurrency())) + 8;
 }
 
@@ -45,9 +45,9 @@ namespace detail {
 inline size_t readLimit(const std::string &Name) {
   size_t N = SIZE_MAX;
   if (FILE *F = std::fopen(Name.c_str(), "re")) {
-    unsigned long long Read;
-    if (std::fscanf(F, "%llu", &Read) == 1)
-      N = size_t(Read);
+    unsigned long long Value;
+    if (std::fscanf(F, "%llu", &Value) == 1)
+      N = size_t(Value);
     std::fclose(F);
   }
   return N;
@@ -56,25 +56,25 @@ inline size_t readLimit(const std::string &Name) {
 /// The number of threads that the control group \p Path of the hierarchy
 /// mounted at \p Root, and its parents, leave. In a container, \p Path may be a
 /// path outside of it.
-inline size_t leftInGroups(const std::string &Root, std::string Path) {
-  size_t Left = SIZE_MAX;
+inline size_t availableInGroups(const std::string &Root, std::string Path) {
+  size_t Available = SIZE_MAX;
   while (true) {
     std::string Folder = Root + (Path == "/" ? "" : Path);
     size_t Max = readLimit(Folder + "/pids.max");
     size_t Used = readLimit(Folder + "/pids.current");
     if (Max != SIZE_MAX && Used != SIZE_MAX)
-      Left = std::min(Left, Max - std::min(Max, Used));
+      Available = std::min(Available, Max - std::min(Max, Used));
     if (Path.empty() || Path == "/")
-      return Left;
+      return Available;
     Path.resize(Path.rfind('/'));
   }
 }
 
-inline size_t leftInGroups() {
-  size_t Left = SIZE_MAX;
+inline size_t availableInGroups() {
+  size_t Available = SIZE_MAX;
   FILE *F = std::fopen("/proc/self/cgroup", "re");
   if (!F)
-    return Left;
+    return Available;
   char Text[4096];
   // ID:CONTROLLERS:PATH
   while (std::fgets(Text, sizeof(Text), F)) {
@@ -86,12 +86,13 @@ inline size_t leftInGroups() {
     std::string List(Controllers + 1, Path);
     if (List.empty()) // version 2
       for (const char *Root : {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"})
-        Left = std::min(Left, leftInGroups(Root, Path + 1));
+        Available = std::min(Available, availableInGroups(Root, Path + 1));
     else if (("," + List + ",").find(",pids,") != std::string::npos)
-      Left = std::min(Left, leftInGroups("/sys/fs/cgroup/pids", Path + 1));
+      Available = std::min(Available,
+                           availableInGroups("/sys/fs/cgroup/pids", Path + 1));
   }
   std::fclose(F);
-  return Left;
+  return Available;
 }
 
 /// The number of threads of all visible processes of this user.
@@ -110,10 +111,10 @@ inline size_t threadsOfUser() {
     size_t N = 1;
     if (FILE *F = std::fopen((Folder + "/status").c_str(), "re")) {
       char Text[256];
-      unsigned long Read;
+      unsigned long Value;
       while (std::fgets(Text, sizeof(Text), F))
-        if (std::sscanf(Text, "Threads: %lu", &Read) == 1)
-          N = Read;
+        if (std::sscanf(Text, "Threads: %lu", &Value) == 1)
+          N = Value;
       std::fclose(F);
     }
     Sum += N;
@@ -124,11 +125,11 @@ inline size_t threadsOfUser() {
 
 /// The number of threads that RLIMIT_NPROC leaves. Counting is slow, so a high
 /// limit counts as none.
-inline size_t leftOfUser() {
-  constexpr rlim_t Far = 20000;
+inline size_t availableToUser() {
+  constexpr rlim_t MaxCounted = 20000;
   rlimit Limit;
   if (::getuid() == 0 || ::getrlimit(RLIMIT_NPROC, &Limit) != 0 ||
-      Limit.rlim_cur == RLIM_INFINITY || Limit.rlim_cur >= Far)
+      Limit.rlim_cur == RLIM_INFINITY || Limit.rlim_cur >= MaxCounted)
     return SIZE_MAX;
   size_t Max = size_t(Limit.rlim_cur);
   return Max - std::min(Max, threadsOfUser());
@@ -139,11 +140,11 @@ inline size_t leftOfUser() {
 /// How many threads may still be started within the limits of the control
 /// groups and of the user; SIZE_MAX without limits. Other processes share these
 /// limits.
-inline size_t threadsLeft() {
-  return std::min(detail::leftInGroups(), detail::leftOfUser());
+inline size_t availableThreads() {
+  return std::min(detail::availableInGroups(), detail::availableToUser());
 }
 #else
-inline size_t threadsLeft() { return SIZE_MAX; }
+inline size_t availableThreads() { return SIZE_MAX; }
 #endif
 
 } // namespace dtlto::sdk

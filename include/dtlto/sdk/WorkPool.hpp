@@ -26,10 +26,10 @@ namespace dtlto::sdk {
 /// linker's own (ThreadRoom.hpp): several links may share the limits.
 class WorkPool {
 public:
-  /// \p Left returns how many threads may still be started.
+  /// \p CountAvailable returns how many threads may still be started.
   explicit WorkPool(unsigned MaxThreads,
-                    std::function<size_t()> Left = threadsLeft)
-      : MaxThreads(MaxThreads), Left(std::move(Left)) {}
+                    std::function<size_t()> CountAvailable = availableThreads)
+      : MaxThreads(MaxThreads), CountAvailable(std::move(CountAvailable)) {}
   ~WorkPool() { stop(); }
   WorkPool(const WorkPool &) = delete;
 
@@ -50,10 +50,10 @@ public:
         try {
           add(Lock);
         } catch (const std::system_error &) {
-          refuse(Lock);
+          recordFailure(Lock);
           // End this many threads, to leave room for the linker's.
-          NumToEnd = unsigned(std::min<size_t>(NumLive - std::min(NumLive, 1u),
-                                               threadsToLeave()));
+          NumSurplus = unsigned(std::min<size_t>(
+              NumLive - std::min(NumLive, 1u), reservedThreads()));
           // The existing threads will run the task, or else the caller.
           if (NumLive == 0) {
             Task = std::move(Tasks.back());
@@ -69,8 +69,8 @@ public:
   /// not be started a moment ago.
   unsigned room() {
     std::lock_guard<std::mutex> Lock(Mutex);
-    return Clock::now() - LastRefused < RetryAfter ? std::max(1u, NumLive)
-                                                   : MaxThreads;
+    return Clock::now() - LastFailure < RetryInterval ? std::max(1u, NumLive)
+                                                      : MaxThreads;
   }
   /// Drops tasks that have not begun, and waits for the others.
   void stop() {
@@ -89,8 +89,8 @@ public:
 private:
   using Clock = std::chrono::steady_clock;
   // After a thread couldn't be started, try no other for this long.
-  static constexpr std::chrono::milliseconds RetryAfter{500};
-  static constexpr std::chrono::milliseconds LookAfter{50};
+  static constexpr std::chrono::milliseconds RetryInterval{500};
+  static constexpr std::chrono::milliseconds CheckInterval{50};
 
   using Guard = std::unique_lock<std::mutex>;
   void add(const Guard &Lock) {
@@ -99,27 +99,28 @@ private:
     Threads.emplace_back([this] { work(); });
     ++NumLive;
   }
-  void refuse(const Guard &Lock) {
+  void recordFailure(const Guard &Lock) {
     assert(Lock.owns_lock());
     (void)Lock;
-    LastRefused = Clock::now();
+    LastFailure = Clock::now();
   }
   bool mayStart(const Guard &Lock) {
     assert(Lock.owns_lock());
     if (NumLive == 0)
       return true;
-    if (Clock::now() - LastRefused < RetryAfter)
+    if (Clock::now() - LastFailure < RetryInterval)
       return false;
     // Looking at the limits may take as long as starting some threads.
-    if (Clock::now() - LastLook >= LookAfter) {
-      LastLook = Clock::now();
-      Seen = Left();
+    if (Clock::now() - LastCheck >= CheckInterval) {
+      LastCheck = Clock::now();
+      NumAvailable = CountAvailable();
     }
-    if (Seen <= threadsToLeave() || Seen - threadsToLeave() <= NumLive) {
-      refuse(Lock);
+    if (NumAvailable <= reservedThreads() ||
+        NumAvailable - reservedThreads() <= NumLive) {
+      recordFailure(Lock);
       return false;
     }
-    Seen -= Seen != SIZE_MAX;
+    NumAvailable -= NumAvailable != SIZE_MAX;
     return true;
   }
 
@@ -138,8 +139,8 @@ private:
         Task();
       }
       Lock.lock();
-      if (NumToEnd != 0 && NumLive > 1) {
-        --NumToEnd;
+      if (NumSurplus != 0 && NumLive > 1) {
+        --NumSurplus;
         --NumLive;
         return; // stop() joins it
       }
@@ -147,14 +148,14 @@ private:
   }
 
   const unsigned MaxThreads;
-  const std::function<size_t()> Left;
+  const std::function<size_t()> CountAvailable;
   std::mutex Mutex; // guards the fields below
   std::condition_variable Changed;
   std::deque<std::function<void()>> Tasks;
   unsigned NumIdle = 0;
-  unsigned NumLive = 0, NumToEnd = 0; // threads
-  Clock::time_point LastRefused{}, LastLook{};
-  size_t Seen = 0; // Left(), less the threads started since
+  unsigned NumLive = 0, NumSurplus = 0; // threads
+  Clock::time_point LastFailure{}, LastCheck{};
+  size_t NumAvailable = 0; // CountAvailable(), less the threads started since
   bool Stopping = false;
   std::vector<std::thread> Threads; // also those that have ended
 };

@@ -25,7 +25,7 @@ inline llvm::Error malformedBitcode() { return failure("malformed bitcode"); }
 
 /// A block that can be left before its end. The cursor itself enters the block,
 /// because copying a cursor copies all of its abbreviations.
-class BlockToLeave {
+class SkippableBlock {
 public:
   /// Enters the block \p ID at \p In.
   llvm::Error enter(llvm::BitstreamCursor &In, unsigned ID) {
@@ -60,7 +60,7 @@ private:
 inline llvm::Error copyBlock(llvm::BitstreamCursor &In, llvm::StringRef Bytes,
                              llvm::BitstreamWriter &W, unsigned ID) {
   using namespace llvm;
-  BlockToLeave Block;
+  SkippableBlock Block;
   if (Error E = Block.enter(In, ID))
     return E;
   const unsigned NumWords = Block.numWords();
@@ -84,9 +84,11 @@ inline llvm::Error copyBlock(llvm::BitstreamCursor &In, llvm::StringRef Bytes,
 /// Called with the cursor at a block; must step over the block.
 using OnBlockFn = llvm::function_ref<llvm::Error(unsigned ID)>;
 
-/// Reads up to the first module block of a file and enters it. Calls \p Other
-/// for each block before it. Fails if anything but a block precedes it.
-inline llvm::Error enterModule(llvm::BitstreamCursor &In, OnBlockFn Other) {
+/// Reads up to the first module block of a file and enters it. Calls \p
+/// OnOtherBlock for each block before it. Fails if anything but a block
+/// precedes it.
+inline llvm::Error enterModule(llvm::BitstreamCursor &In,
+                               OnBlockFn OnOtherBlock) {
   using namespace llvm;
   while (true) {
     Expected<BitstreamEntry> Entry = In.advance();
@@ -96,7 +98,7 @@ inline llvm::Error enterModule(llvm::BitstreamCursor &In, OnBlockFn Other) {
       return malformedBitcode();
     if (Entry->ID == bitc::MODULE_BLOCK_ID)
       return In.EnterSubBlock(bitc::MODULE_BLOCK_ID);
-    if (Error E = Other(Entry->ID))
+    if (Error E = OnOtherBlock(Entry->ID))
       return E;
   }
 }
@@ -130,9 +132,9 @@ inline llvm::Expected<bool> readRecords(
     Expected<unsigned> Code = In.readRecord(Entry->ID, Ops, &Blob);
     if (!Code)
       return Code.takeError();
-    Expected<bool> GoesOn = OnRecord(*Code, Ops, Blob);
-    if (!GoesOn || !*GoesOn)
-      return GoesOn;
+    Expected<bool> ShouldContinue = OnRecord(*Code, Ops, Blob);
+    if (!ShouldContinue || !*ShouldContinue)
+      return ShouldContinue;
   }
 }
 
@@ -165,7 +167,7 @@ inline llvm::Error
 readConstantsOfBody(llvm::BitstreamCursor &In,
                     llvm::function_ref<llvm::Error()> OnConstants) {
   using namespace llvm;
-  BlockToLeave Body;
+  SkippableBlock Body;
   if (Error E = Body.enter(In, bitc::FUNCTION_BLOCK_ID))
     return E;
   Expected<bool> IsAtEnd = readRecords(
@@ -188,12 +190,12 @@ readBlockInfo(llvm::BitstreamCursor &In,
   using namespace llvm;
   if (Info)
     return malformedBitcode();
-  Expected<std::optional<BitstreamBlockInfo>> Read = In.ReadBlockInfoBlock();
-  if (!Read)
-    return Read.takeError();
-  if (!*Read)
+  Expected<std::optional<BitstreamBlockInfo>> NewInfo = In.ReadBlockInfoBlock();
+  if (!NewInfo)
+    return NewInfo.takeError();
+  if (!*NewInfo)
     return malformedBitcode();
-  Info = std::move(**Read);
+  Info = std::move(**NewInfo);
   In.setBlockInfo(&*Info);
   return Error::success();
 }

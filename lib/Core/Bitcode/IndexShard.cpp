@@ -37,7 +37,7 @@ public:
         Summaries(Summaries) {
     for (const auto &[Path, OfModule] : Shard)
       for (const auto &[GUID, Summary] : OfModule)
-        Known.insert(GUID);
+        HandledGUIDs.insert(GUID);
   }
 
   void addReferencesOf(const GlobalValueSummary &Summary) {
@@ -57,7 +57,7 @@ public:
 private:
   void add(const ValueInfo &VI) {
     // Look up each symbol once; most have many references.
-    if (!VI || !Known.insert(VI.getGUID()).second ||
+    if (!VI || !HandledGUIDs.insert(VI.getGUID()).second ||
         VI.getSummaryList().empty() || !VI.isDSOLocal(Propagated))
       return;
     std::unique_ptr<GlobalValueSummary> StandIn =
@@ -82,14 +82,15 @@ private:
     GlobalVarSummary::GVarFlags VarFlags(
         /*ReadOnly=*/false, /*WriteOnly=*/false, /*Constant=*/false,
         GlobalObject::VCallVisibilityPublic);
-    return std::make_unique<GlobalVarSummary>(lookedUpFlags(), VarFlags,
+    return std::make_unique<GlobalVarSummary>(lookupOnlyFlags(), VarFlags,
                                               References());
   }
 
   bool Propagated;
   StringRef ModulePath;
   GVSummaryMapTy &Summaries;
-  DenseSet<GlobalValue::GUID> Known; // in the shard, or already looked up
+  DenseSet<GlobalValue::GUID>
+      HandledGUIDs; // in the shard, or already looked up
   std::vector<std::unique_ptr<GlobalValueSummary>> Owned;
 };
 
@@ -106,14 +107,14 @@ ShardBytes dtlto::writeShard(const ModuleSummaryIndex &Index,
                                    Declarations);
 
   // LLVM treats modules without summaries differently, so add none to them.
-  GVSummaryMapTy &Own = Summaries[ModulePath.str()];
+  GVSummaryMapTy &OwnSummaries = Summaries[ModulePath.str()];
   std::optional<DSOLocalStandIns> StandIns;
-  if (!Own.empty()) {
+  if (!OwnSummaries.empty()) {
     std::vector<const GlobalValueSummary *> Compiled;
     for (const auto &[Path, OfModule] : Summaries)
       for (const auto &[GUID, Summary] : OfModule)
         Compiled.push_back(Summary);
-    StandIns.emplace(Index, ModulePath, Own, Summaries);
+    StandIns.emplace(Index, ModulePath, OwnSummaries, Summaries);
     for (const GlobalValueSummary *Summary : Compiled)
       StandIns->addReferencesOf(*Summary);
   }
@@ -130,7 +131,7 @@ ShardBytes dtlto::writeShard(const ModuleSummaryIndex &Index,
   return Bytes;
 }
 
-void dtlto::settleDSOLocal(ModuleSummaryIndex &Index) {
+void dtlto::clearPartialDSOLocal(ModuleSummaryIndex &Index) {
   if (Index.withDSOLocalPropagation())
     return;
   auto IsLocal = [](const auto &Summary) { return Summary->isDSOLocal(); };

@@ -31,14 +31,14 @@ namespace dtlto {
 /// may lack some of them. Among readers of the whole index, only
 /// emitIndexFiles() is affected. Call it before the first shard is written,
 /// while no other thread uses the index.
-void settleDSOLocal(llvm::ModuleSummaryIndex &Index);
+void clearPartialDSOLocal(llvm::ModuleSummaryIndex &Index);
 
 /// Writes the shard of \p ModulePath with the linker's names of modules. It
 /// holds what LLD's --thinlto-index-only writes, plus the summaries needed for
 /// the bytes of in-process ThinLTO (see DSOLocalStandIns). Call it after
-/// settleDSOLocal(), on any thread. If \p Modules is not null, it receives the
-/// correct table of modules: LLVM 19's writer sign-extends non-ASCII
-/// characters, which damages the rest of its table.
+/// clearPartialDSOLocal(), on any thread. If \p Modules is not null, it
+/// receives the correct table of modules: LLVM 19's writer sign-extends
+/// non-ASCII characters, which damages the rest of its table.
 ShardBytes writeShard(const llvm::ModuleSummaryIndex &Index,
                       const DefinedSummaries &Defined,
                       llvm::StringRef ModulePath,

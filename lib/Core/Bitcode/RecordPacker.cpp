@@ -26,8 +26,8 @@ static constexpr uint64_t vbrBits(unsigned Width, unsigned Chunk) {
 }
 
 void RecordPacker::Widths::add(uint64_t Value) {
-  AllSame &= !std::exchange(Any, true) || Value == First;
-  if (AllSame)
+  IsConstant &= !std::exchange(HasValue, true) || Value == First;
+  if (IsConstant)
     First = Value;
   ++Count[width(Value)];
 }
@@ -38,13 +38,13 @@ void RecordPacker::count(unsigned Code, ArrayRef<uint64_t> Ops) {
     S.FirstOps.assign(Ops.begin(), Ops.end());
     return;
   }
-  const bool Long = Ops.size() > MaxOps;
+  const bool IsLong = Ops.size() > MaxOps;
   auto Add = [&](ArrayRef<uint64_t> Values) {
     for (size_t I = 0; I != Values.size(); ++I)
-      S.Ops[Long ? 0 : I].add(Values[I]);
+      S.Ops[IsLong ? 0 : I].add(Values[I]);
   };
   if (S.Number == 2) {
-    S.Ops.resize(Long ? 1 : Ops.size());
+    S.Ops.resize(IsLong ? 1 : Ops.size());
     Add(S.FirstOps);
   }
   Add(Ops);
@@ -76,11 +76,11 @@ BitCodeAbbrevOp RecordPacker::best(const Counts &Of) {
   BitCodeAbbrevOp Best(BitCodeAbbrevOp::VBR, 6);
   if (Widest <= 32)
     Best = BitCodeAbbrevOp(BitCodeAbbrevOp::Fixed, Widest);
-  uint64_t Least = bits(Of, Best);
+  uint64_t MinBits = bits(Of, Best);
   for (unsigned Chunk = 2; Chunk <= 16; ++Chunk) {
     BitCodeAbbrevOp Op(BitCodeAbbrevOp::VBR, Chunk);
-    if (uint64_t Bits = bits(Of, Op); Bits < Least) {
-      Least = Bits;
+    if (uint64_t Bits = bits(Of, Op); Bits < MinBits) {
+      MinBits = Bits;
       Best = Op;
     }
   }
@@ -88,24 +88,24 @@ BitCodeAbbrevOp RecordPacker::best(const Counts &Of) {
 }
 
 struct RecordPacker::Choice {
-  uint64_t Saved;
+  uint64_t SavedBits;
   unsigned Code;
   Shape *Of; // null: an array, for all records of the code
   std::shared_ptr<BitCodeAbbrev> Abbrev;
 
-  /// Adds an abbreviation to \p To if it saves bits. Records take \p Was bits
-  /// without it and \p Bits with it.
-  static void consider(std::vector<Choice> &To, unsigned Code, Shape *Of,
-                       uint64_t Was, uint64_t Bits,
+  /// Adds an abbreviation to \p Choices if it saves bits. Records take \p
+  /// OldBits bits without it and \p Bits with it.
+  static void consider(std::vector<Choice> &Choices, unsigned Code, Shape *Of,
+                       uint64_t OldBits, uint64_t Bits,
                        ArrayRef<BitCodeAbbrevOp> Ops) {
     Bits += OpBits * (Ops.size() + 1);
-    if (Bits >= Was)
+    if (Bits >= OldBits)
       return;
     auto Abbrev = std::make_shared<BitCodeAbbrev>();
     Abbrev->Add(BitCodeAbbrevOp(Code));
     for (const BitCodeAbbrevOp &Op : Ops)
       Abbrev->Add(Op);
-    To.push_back({Was - Bits, Code, Of, std::move(Abbrev)});
+    Choices.push_back({OldBits - Bits, Code, Of, std::move(Abbrev)});
   }
 };
 
@@ -152,27 +152,27 @@ void RecordPacker::chooseShapes(std::vector<Choice> &Choices,
     const auto &[Code, NumOps] = TheKey;
     if (NumOps > MaxOps || S.Number == 1)
       continue;
-    uint64_t Was = S.Number * (6 + vbrBits(width(NumOps), 6)), Bits = 0;
+    uint64_t OldBits = S.Number * (6 + vbrBits(width(NumOps), 6)), Bits = 0;
     SmallVector<Counts, 0> Ops;
     for (const Widths &Op : S.Ops) {
       Ops.push_back(Op.counts());
-      Was += bits(Ops.back(), plain());
+      OldBits += bits(Ops.back(), plain());
     }
     // Most shapes are so rare that a definition can't pay even at 0 bits a
     // record.
-    if (Was <= OpBits * (NumOps + 1))
+    if (OldBits <= OpBits * (NumOps + 1))
       continue;
     SmallVector<BitCodeAbbrevOp, 8> Abbrev;
     uint64_t AsArray = S.Number * vbrBits(width(NumOps), 6);
     auto Element = ElementOf.find(Code);
     for (auto [Op, Count] : zip_equal(S.Ops, Ops)) {
-      Abbrev.push_back(Op.AllSame ? BitCodeAbbrevOp(Op.First) : best(Count));
+      Abbrev.push_back(Op.IsConstant ? BitCodeAbbrevOp(Op.First) : best(Count));
       Bits += bits(Count, Abbrev.back());
       AsArray += bits(Count, Element->second);
     }
     if (Element != ElementOf.end())
-      Was = std::min(Was, AsArray);
-    Choice::consider(Choices, Code, &S, Was, Bits, Abbrev);
+      OldBits = std::min(OldBits, AsArray);
+    Choice::consider(Choices, Code, &S, OldBits, Bits, Abbrev);
   }
 }
 
@@ -181,7 +181,7 @@ void RecordPacker::define(BitstreamWriter &W, unsigned Max) {
   chooseShapes(Choices, chooseArrays(Choices));
   // Sort stably, in the order of codes: equal modules must give equal bytes.
   stable_sort(Choices, [](const Choice &A, const Choice &B) {
-    return A.Saved > B.Saved;
+    return A.SavedBits > B.SavedBits;
   });
   if (Choices.size() > Max)
     Choices.resize(Max);
@@ -196,9 +196,9 @@ void RecordPacker::define(BitstreamWriter &W, unsigned Max) {
 
 void RecordPacker::emit(BitstreamWriter &W, unsigned Code,
                         ArrayRef<uint64_t> Ops) const {
-  auto Found = Shapes.find({Code, std::min(Ops.size(), MaxOps + 1)});
-  assert(Found != Shapes.end() && "the record was counted");
-  unsigned Abbrev = Found == Shapes.end() ? 0 : Found->second.Abbrev;
+  auto ShapeIt = Shapes.find({Code, std::min(Ops.size(), MaxOps + 1)});
+  assert(ShapeIt != Shapes.end() && "the record was counted");
+  unsigned Abbrev = ShapeIt == Shapes.end() ? 0 : ShapeIt->second.Abbrev;
   if (!Abbrev)
     if (auto It = Arrays.find(Code); It != Arrays.end())
       Abbrev = It->second;

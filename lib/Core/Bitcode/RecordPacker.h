@@ -44,7 +44,7 @@ private:
     std::array<uint32_t, 65> Count = {};
     // Not set for sums.
     uint64_t First = 0;
-    bool Any = false, AllSame = true;
+    bool HasValue = false, IsConstant = true;
 
     void add(uint64_t Value);
     Counts counts() const;

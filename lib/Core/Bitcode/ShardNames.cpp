@@ -112,7 +112,7 @@ unsigned ShardRenamer::beginModuleStrtab() {
 }
 
 Error ShardRenamer::replaceModuleStrtab() {
-  BlockToLeave Old;
+  SkippableBlock Old;
   if (Error E = Old.enter(In, bitc::MODULE_STRTAB_BLOCK_ID))
     return E;
   if (Error E = Old.leave(In))

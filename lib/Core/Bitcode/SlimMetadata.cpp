@@ -83,10 +83,10 @@ Expected<std::optional<SlimMetadata>> SlimMetadata::read(BitstreamCursor &In) {
       return true;
     }
   };
-  Expected<bool> IsKnown = readRecords(Body, Take);
-  if (!IsKnown)
-    return IsKnown.takeError();
-  if (!*IsKnown || State != InRest)
+  Expected<bool> IsSupported = readRecords(Body, Take);
+  if (!IsSupported)
+    return IsSupported.takeError();
+  if (!*IsSupported || State != InRest)
     return std::nullopt;
   return Block;
 }
@@ -122,19 +122,19 @@ bool SlimMetadata::leadsToDebugInfo(const Record &Tuple) const {
   });
 }
 
-void SlimMetadata::dropUnread(const DenseSet<uint64_t> &FromBodies,
+void SlimMetadata::dropUnused(const DenseSet<uint64_t> &FromBodies,
                               bool DropNodes) {
-  BitVector Read(Nodes.size());
-  KeptStrings.emplace(NumStrings);
+  BitVector IsRead(Nodes.size());
+  UsedStrings.emplace(NumStrings);
   std::vector<size_t> Worklist;
   bool AddStrings = true;
   auto Add = [&](uint64_t ID) {
     uint64_t N = ID - NumStrings;
     if (ID < NumStrings && AddStrings)
-      KeptStrings->set(ID);
-    if (ID < NumStrings || N >= Nodes.size() || Read.test(N))
+      UsedStrings->set(ID);
+    if (ID < NumStrings || N >= Nodes.size() || IsRead.test(N))
       return;
-    Read.set(N);
+    IsRead.set(N);
     Worklist.push_back(N);
   };
   auto Follow = [&] {
@@ -165,7 +165,7 @@ void SlimMetadata::dropUnread(const DenseSet<uint64_t> &FromBodies,
   if (!DropNodes)
     return;
   for (size_t N = 0; N != Nodes.size(); ++N)
-    if (Read.test(N))
+    if (IsRead.test(N))
       dropUnreadReferences(Nodes[N].Code, Nodes[N].Ops);
     else
       Nodes[N] = {bitc::METADATA_NODE, {}};
@@ -175,9 +175,9 @@ Error SlimMetadata::write(BitstreamWriter &W) const {
   uint64_t Offset = CharsOffset;
   StringRef Blob = Strings;
   SmallVector<char, 0> NewBlob;
-  if (KeptStrings) {
+  if (UsedStrings) {
     if (Error E =
-            emptyStrings(Strings, NumStrings, Offset, *KeptStrings, NewBlob))
+            emptyStrings(Strings, NumStrings, Offset, *UsedStrings, NewBlob))
       return E;
     Blob = StringRef(NewBlob.data(), NewBlob.size());
   }

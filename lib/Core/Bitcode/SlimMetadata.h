@@ -44,7 +44,7 @@ public:
   /// Empties the strings and, with \p DropNodes, the nodes that can't be
   /// reached from attachments, named metadata or the numbers \p FromBodies. The
   /// remaining numbers don't change.
-  void dropUnread(const llvm::DenseSet<uint64_t> &FromBodies, bool DropNodes);
+  void dropUnused(const llvm::DenseSet<uint64_t> &FromBodies, bool DropNodes);
 
   llvm::Error write(llvm::BitstreamWriter &W) const;
 
@@ -63,7 +63,7 @@ private:
   /// \c CharsOffset on, their characters.
   uint64_t NumStrings = 0, CharsOffset = 0;
   llvm::StringRef Strings;
-  std::optional<llvm::BitVector> KeptStrings; // none: all
+  std::optional<llvm::BitVector> UsedStrings; // none: all
   std::vector<Record> Nodes, Rest;
 
   bool leadsToDebugInfo(const Record &Tuple) const;

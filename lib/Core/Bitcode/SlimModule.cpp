@@ -41,7 +41,7 @@ public:
   Expected<SlimUses> uses();
 
   std::optional<SlimMetadata> Metadata; // none: unknown form
-  std::vector<BlockPlace> Blocks;
+  std::vector<BlockPosition> Blocks;
 
 private:
   Error readNested(unsigned ID);
@@ -111,7 +111,7 @@ Expected<SlimUses> ModuleReader::uses() {
   if (Metadata) {
     Metadata->addTo(Uses);
   } else if (MetadataBlock) {
-    Uses.AllKinds = true;
+    Uses.UsesAllKinds = true;
     if (Error E = Uses.addMetadata(*MetadataBlock))
       return std::move(E);
   }
@@ -134,7 +134,7 @@ Expected<SlimBitcode> dtlto::slimModule(const BitcodeModule &Module,
       return Selection.keepsAttachment(ValueID, Kind);
     });
     if (readsMetadataOnDemand())
-      Metadata->dropUnread(Selection.metadata(), Selection.knowsMetadata());
+      Metadata->dropUnused(Selection.metadata(), Selection.canDropDebugInfo());
   }
   SlimBitcode Slim;
   Slim.MayHaveAssembly = Selection.hasAssembly();

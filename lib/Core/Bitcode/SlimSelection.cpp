@@ -89,7 +89,7 @@ Error SlimSelection::addValue(unsigned Code, ArrayRef<uint64_t> Record) {
                                                              : 13))
     return failure("a record with unknown fields, " + Twine(Code));
   StringRef Name = Strtab.substr(Record[0], Record[1]);
-  bool Local = isLocal(Record[5]);
+  bool IsLocal = isLocal(Record[5]);
   uint64_t ValueID = NextValueID++;
   switch (Code) {
   case bitc::MODULE_CODE_GLOBALVAR:
@@ -99,7 +99,7 @@ Error SlimSelection::addValue(unsigned Code, ArrayRef<uint64_t> Record) {
       ComdatsOfVariables.push_back(Record[13]);
     if (Record.size() > 14)
       AttributesOfVariables.push_back(Record[14]);
-    Variables.push_back({ValueID, Name, Local, isAppending(Record[5])});
+    Variables.push_back({ValueID, Name, IsLocal, isAppending(Record[5])});
     Constants.Initializers.emplace_back();
     if (Record[4])
       Constants.Initializers.back() = Record[4] - 1;
@@ -108,19 +108,19 @@ Error SlimSelection::addValue(unsigned Code, ArrayRef<uint64_t> Record) {
     // [strtab offset, strtab size, type, callingconv, isproto, linkage,
     //  attributes, ..., 12: prologue, 14: comdat, 15: prefix, 16: personality]
     if (!Record[4])
-      WithBody.push_back(Functions.size());
+      FunctionsWithBody.push_back(Functions.size());
     FunctionOf[ValueID] = Functions.size();
     for (size_t I : {12, 15, 16}) // numbers and 1, or 0
       if (I < Record.size() && Record[I])
         OperandsOfFunctions.push_back(Record[I] - 1);
     Functions.push_back({ValueID, Record[2], Name,
                          Record.size() > 14 ? Record[14] : 0,
-                         Record.size() > 6 ? Record[6] : 0, Local});
+                         Record.size() > 6 ? Record[6] : 0, IsLocal});
     break;
   case bitc::MODULE_CODE_ALIAS:
     // [strtab offset, strtab size, type, addrspace, aliasee, linkage, ...]
     AliasOf[ValueID] = Aliases.size();
-    Aliases.push_back({ValueID, Record[4], Name, Local});
+    Aliases.push_back({ValueID, Record[4], Name, IsLocal});
     break;
   }
   return Error::success();
@@ -148,9 +148,9 @@ Error SlimSelection::addConstants(BitstreamCursor &In,
     // the address.
     if (Record.size() < 3)
       return malformedBitcode();
-    BlockAddressesOf.push_back(Record[1]);
+    BlockAddressFunctions.push_back(Record[1]);
     if (Function)
-      Functions[*Function].KeepBody = true;
+      Functions[*Function].KeepsBody = true;
     return Error::success();
   });
 }
@@ -167,21 +167,22 @@ Error SlimSelection::addAttributes(BitstreamCursor &In) {
 }
 
 Error SlimSelection::addBody(BitstreamCursor &In) {
-  if (NumSeen == WithBody.size())
+  if (NumReadBodies == FunctionsWithBody.size())
     return malformedBitcode();
-  size_t Function = WithBody[NumSeen++];
+  size_t Function = FunctionsWithBody[NumReadBodies++];
   return readConstantsOfBody(In, [&] { return addConstants(In, Function); });
 }
 
 bool SlimSelection::isImported(uint64_t ValueID, StringRef Name,
-                               bool Local) const {
+                               bool IsLocal) const {
   if (Name.empty())
     return false; // the importer looks up names first
   // A renamed function keeps the GUID of its old name.
   if (ValueID < GUIDs.size() && Imported.count(GUIDs[ValueID]))
     return true;
   return Imported.count(guidOf(GlobalValue::getGlobalIdentifier(
-      Name, Local ? GlobalValue::InternalLinkage : GlobalValue::ExternalLinkage,
+      Name,
+      IsLocal ? GlobalValue::InternalLinkage : GlobalValue::ExternalLinkage,
       SourceFile)));
 }
 
@@ -190,7 +191,7 @@ Error SlimSelection::keepBodyOf(uint64_t ValueID) {
   // More steps than aliases mean a cycle.
   for (size_t Step = 0; Step <= Aliases.size(); ++Step) {
     if (auto It = FunctionOf.find(ValueID); It != FunctionOf.end()) {
-      Functions[It->second].KeepBody = true;
+      Functions[It->second].KeepsBody = true;
       return Error::success();
     }
     auto It = AliasOf.find(ValueID);
@@ -203,17 +204,17 @@ Error SlimSelection::keepBodyOf(uint64_t ValueID) {
 
 Error SlimSelection::resolve() {
   assert(!IsResolved && "resolve() is called once");
-  if (NumSeen != WithBody.size())
+  if (NumReadBodies != FunctionsWithBody.size())
     return malformedBitcode();
   IsResolved = true;
   for (Function &F : Functions)
-    F.KeepBody |= isImported(F.ValueID, F.Name, F.Local);
-  for (uint64_t ValueID : BlockAddressesOf)
+    F.KeepsBody |= isImported(F.ValueID, F.Name, F.IsLocal);
+  for (uint64_t ValueID : BlockAddressFunctions)
     if (Error E = keepBodyOf(ValueID))
       return E;
   // An alias is imported as a copy of its function.
   for (const Alias &A : Aliases)
-    if (isImported(A.ValueID, A.Name, A.Local))
+    if (isImported(A.ValueID, A.Name, A.IsLocal))
       if (Error E = keepBodyOf(A.ValueID))
         return E;
   return Error::success();
@@ -222,12 +223,12 @@ Error SlimSelection::resolve() {
 /// Adds the values that importers may reach without a reference from a body.
 void SlimSelection::addRoots(SlimUses &U) const {
   // Assembly refers to symbols by name.
-  U.AllValues |= HasAssembly;
+  U.UsesAllValues |= HasAssembly;
   for (size_t I = 0; I != Variables.size(); ++I) {
     const Variable &V = Variables[I];
     const std::optional<uint64_t> &Initializer = Constants.Initializers[I];
-    if (Initializer && (V.Name.starts_with("llvm.") || V.Appending ||
-                        isImported(V.ValueID, V.Name, V.Local))) {
+    if (Initializer && (V.Name.starts_with("llvm.") || V.IsAppending ||
+                        isImported(V.ValueID, V.Name, V.IsLocal))) {
       U.addValue(V.ValueID);
       U.addValue(*Initializer);
     }
@@ -243,7 +244,7 @@ bool SlimSelection::keepsAttachment(uint64_t ValueID, uint64_t Kind) const {
          Uses->reaches(ValueID);
 }
 
-bool SlimSelection::knowsMetadata() const {
+bool SlimSelection::canDropDebugInfo() const {
   // The reader converts such intrinsics into debug records.
   return readsLittleMetadata() &&
          llvm::none_of(Functions, [](const Function &F) {
@@ -253,7 +254,7 @@ bool SlimSelection::knowsMetadata() const {
 
 bool SlimSelection::keepsKind(uint64_t Kind) const {
   // All LLVM versions number the first kinds in the same way.
-  return !Uses || Uses->AllKinds || Kind > LLVMContext::MD_mmra ||
+  return !Uses || Uses->UsesAllKinds || Kind > LLVMContext::MD_mmra ||
          Uses->Kinds.contains(Kind);
 }
 
@@ -268,9 +269,9 @@ void SlimSelection::dropFunctions() {
   for (Function &F : Functions) {
     // The names of LLVM's own functions have a meaning. Renaming a local
     // function also renames the comdat of that name.
-    F.Keep = F.KeepBody || F.Name.starts_with("llvm.") ||
-             (F.Local && F.Comdat) || Uses->reaches(F.ValueID);
-    if (F.Keep)
+    F.IsKept = F.KeepsBody || F.Name.starts_with("llvm.") ||
+               (F.IsLocal && F.Comdat) || Uses->reaches(F.ValueID);
+    if (F.IsKept)
       KeepComdat(F.Comdat);
   }
 }
@@ -285,7 +286,7 @@ void SlimSelection::dropConstants() {
     uint64_t ID = Worklist.back();
     Worklist.pop_back();
     if (!Constants.mayBecomeNull(ID) || Uses->reaches(ID) ||
-        !Unread.insert(ID).second)
+        !UnreadConstants.insert(ID).second)
       continue;
     for (uint64_t Part : Constants.operands(ID))
       Worklist.push_back(Part);
@@ -300,7 +301,7 @@ void SlimSelection::drop(SlimUses TheUses) {
   dropFunctions();
   dropConstants();
   for (const Function &F : Functions)
-    if (F.Keep)
+    if (F.IsKept)
       Uses->Attributes.insert(F.Attributes);
   Uses->Attributes.insert(AttributesOfVariables.begin(),
                           AttributesOfVariables.end());

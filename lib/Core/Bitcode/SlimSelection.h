@@ -50,17 +50,23 @@ public:
   /// Whether the module has any assembly, including in bodies that aren't kept.
   bool hasAssembly() const { return HasAssembly || HasInlineAssembly; }
   size_t numFunctions() const { return Functions.size(); }
-  size_t numBodies() const { return WithBody.size(); }
+  size_t numBodies() const { return FunctionsWithBody.size(); }
   /// The number of the module's own values, without those of bodies.
   uint64_t numValues() const { return NextValueID; }
   /// Whether the \p N-th body is kept.
-  bool keepsBody(size_t N) const { return Functions[WithBody[N]].KeepBody; }
+  bool keepsBody(size_t N) const {
+    return Functions[FunctionsWithBody[N]].KeepsBody;
+  }
   /// Whether the function of the \p N-th body keeps more than its number.
-  bool keepsOwner(size_t N) const { return Functions[WithBody[N]].Keep; }
-  uint64_t valueID(size_t N) const { return Functions[WithBody[N]].ValueID; }
+  bool keepsOwner(size_t N) const {
+    return Functions[FunctionsWithBody[N]].IsKept;
+  }
+  uint64_t valueID(size_t N) const {
+    return Functions[FunctionsWithBody[N]].ValueID;
+  }
   /// The type number of the function of the \p N-th body.
-  uint64_t type(size_t N) const { return Functions[WithBody[N]].Type; }
-  bool keepsFunction(size_t N) const { return Functions[N].Keep; }
+  uint64_t type(size_t N) const { return Functions[FunctionsWithBody[N]].Type; }
+  bool keepsFunction(size_t N) const { return Functions[N].IsKept; }
   bool keepsComdat(size_t N) const { return N < Comdats.size() && Comdats[N]; }
   // Before drop(), these return true.
   bool keepsAttributes(size_t List) const {
@@ -69,9 +75,9 @@ public:
   bool keepsAttributeGroup(uint64_t ID) const {
     return !Uses || Groups.contains(ID);
   }
-  bool keepsBundles() const { return !Uses || Uses->Bundles; }
+  bool keepsBundles() const { return !Uses || Uses->HasBundles; }
   bool keepsConstant(uint64_t ValueID) const {
-    return !Unread.contains(ValueID);
+    return !UnreadConstants.contains(ValueID);
   }
   bool keepsKind(uint64_t Kind) const;
   bool keepsAttachment(uint64_t ValueID, uint64_t Kind) const;
@@ -83,7 +89,7 @@ public:
   }
   /// Whether importers read debug info only through references, so that
   /// unreferenced nodes can be dropped.
-  bool knowsMetadata() const;
+  bool canDropDebugInfo() const;
   /// The number of the module's first constant.
   uint64_t firstConstant() const { return Constants.first(); }
 
@@ -92,21 +98,21 @@ private:
     uint64_t ValueID, Type;
     llvm::StringRef Name;
     uint64_t Comdat, Attributes; // number plus 1, or 0
-    bool Local;
-    bool KeepBody = false, Keep = true;
+    bool IsLocal;
+    bool KeepsBody = false, IsKept = true;
   };
   struct Variable {
     uint64_t ValueID;
     llvm::StringRef Name;
-    bool Local, Appending;
+    bool IsLocal, IsAppending;
   };
   struct Alias {
     uint64_t ValueID, Aliasee;
     llvm::StringRef Name;
-    bool Local;
+    bool IsLocal;
   };
 
-  bool isImported(uint64_t ValueID, llvm::StringRef Name, bool Local) const;
+  bool isImported(uint64_t ValueID, llvm::StringRef Name, bool IsLocal) const;
   llvm::Error keepBodyOf(uint64_t ValueID);
   void addRoots(SlimUses &Uses) const;
   llvm::Error addValue(unsigned Code, llvm::ArrayRef<uint64_t> Record);
@@ -122,7 +128,8 @@ private:
   uint64_t NextValueID = 0;
   bool HasAssembly = false, HasInlineAssembly = false;
   std::vector<Function> Functions;
-  std::vector<size_t> WithBody; // of Functions, in the order of the bodies
+  std::vector<size_t>
+      FunctionsWithBody; // of Functions, in the order of the bodies
   std::vector<Alias> Aliases;
   std::vector<bool> Comdats; // which are kept
   std::vector<uint64_t> ComdatsOfVariables;
@@ -135,9 +142,9 @@ private:
   SlimConstants Constants;
   bool HasConstants = false;
   std::optional<SlimUses> Uses;
-  llvm::DenseSet<uint64_t> Unread;        // constants
-  std::vector<uint64_t> BlockAddressesOf; // value numbers
-  size_t NumSeen = 0;                     // bodies
+  llvm::DenseSet<uint64_t> UnreadConstants;    // constants
+  std::vector<uint64_t> BlockAddressFunctions; // value numbers
+  size_t NumReadBodies = 0;                    // bodies
   bool IsResolved = false;
 };
 

@@ -43,16 +43,16 @@ Error SlimTypes::read(BitstreamCursor &In) {
     Entry &New = Types.emplace_back();
     switch (Code) {
     case bitc::TYPE_CODE_VOID:
-      New.What = Void;
+      New.TypeKind = Void;
       break;
     case bitc::TYPE_CODE_METADATA:
-      New.What = Metadata;
+      New.TypeKind = Metadata;
       break;
     case bitc::TYPE_CODE_FUNCTION:
       // [vararg, result, parameters...]
       if (Record.size() < 2)
         return malformedBitcode();
-      New.What = Function;
+      New.TypeKind = Function;
       New.Parts.append(Record.begin() + 1, Record.end());
       break;
     }
@@ -403,7 +403,7 @@ Error SlimUses::Body::addInstruction(unsigned Code, ArrayRef<uint64_t> Record) {
   }
   static const InstructionForms Forms = makeForms();
   if (Code < Forms.size() && Forms[Code].Operands) {
-    Uses.Bundles |= Code == bitc::FUNC_CODE_OPERAND_BUNDLE;
+    Uses.HasBundles |= Code == bitc::FUNC_CODE_OPERAND_BUNDLE;
     addOperands(Forms[Code].Operands);
     NumValues += Forms[Code].HasValue;
     return Error::success();

@@ -48,11 +48,11 @@ public:
 private:
   enum Kind : uint8_t { Other, Void, Metadata, Function };
   bool is(uint64_t Type, Kind K) const {
-    return Type < Types.size() && Types[Type].What == K;
+    return Type < Types.size() && Types[Type].TypeKind == K;
   }
 
   struct Entry {
-    Kind What = Other;
+    Kind TypeKind = Other;
     llvm::SmallVector<uint64_t, 0> Parts;
   };
   std::vector<Entry> Types;
@@ -91,9 +91,9 @@ public:
   llvm::DenseSet<uint64_t> Attributes; // lists, from 1
   llvm::DenseSet<uint64_t> Kinds;      // of attached metadata
   llvm::DenseSet<uint64_t> Metadata;   // strings and nodes, by number
-  bool AllKinds = false;               // the kinds are unknown
-  bool AllValues = false;              // assembly may name any value
-  bool Bundles = false;                // operand bundles
+  bool UsesAllKinds = false;           // the kinds are unknown
+  bool UsesAllValues = false;          // assembly may name any value
+  bool HasBundles = false;             // operand bundles
 
   /// \p NumValues is the number of the module's own values.
   explicit SlimUses(uint64_t NumValues) : Values(NumValues) {}
@@ -110,7 +110,7 @@ public:
   void follow(const SlimConstants &Constants);
   /// Whether an importer may reach the value \p ID.
   bool reaches(uint64_t ID) const {
-    return AllValues || (ID < Values.size() && Values.test(ID));
+    return UsesAllValues || (ID < Values.size() && Values.test(ID));
   }
 
 private:

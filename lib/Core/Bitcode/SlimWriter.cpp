@@ -15,12 +15,12 @@ using namespace llvm;
 using namespace dtlto;
 
 Error SlimWriter::run() {
-  assert(W.GetCurrentBitNo() == 0 && "run() is called once");
+  assert(Writer.GetCurrentBitNo() == 0 && "run() is called once");
   for (unsigned char C : StringRef("BC\xC0\xDE"))
-    W.Emit(C, 8);
+    Writer.Emit(C, 8);
   BitstreamCursor In(Bytes);
   if (Error E = enterModule(
-          In, [&](unsigned ID) { return copyBlock(In, Bytes, W, ID); }))
+          In, [&](unsigned ID) { return copyBlock(In, Bytes, Writer, ID); }))
     return E;
   if (Error E = writeModule(In))
     return E;
@@ -52,12 +52,12 @@ Error SlimWriter::changeRecords() {
 Error SlimWriter::writeModule(BitstreamCursor &In) {
   if (Error E = changeRecords())
     return E;
-  W.EnterSubblock(bitc::MODULE_BLOCK_ID, 4);
+  Writer.EnterSubblock(bitc::MODULE_BLOCK_ID, 4);
   // Exit on errors, too: a writer's blocks must be closed.
-  auto Exit = onScopeExit([&] { W.ExitBlock(); });
-  VSTOffsetAbbrev = emitAbbrev(W, bitc::MODULE_CODE_VSTOFFSET,
+  auto Exit = onScopeExit([&] { Writer.ExitBlock(); });
+  VSTOffsetAbbrev = emitAbbrev(Writer, bitc::MODULE_CODE_VSTOFFSET,
                                {BitCodeAbbrevOp(BitCodeAbbrevOp::Fixed, 32)});
-  Packer.define(W, /*Max=*/11);
+  Packer.define(Writer, /*Max=*/11);
   size_t Next = 0;
   auto WriteRecords = [&](size_t End) -> Error {
     for (; Next != End; ++Next)
@@ -66,7 +66,7 @@ Error SlimWriter::writeModule(BitstreamCursor &In) {
           return E;
     return Error::success();
   };
-  for (const BlockPlace &Block : Blocks) {
+  for (const BlockPosition &Block : Blocks) {
     if (Error E = WriteRecords(Block.NumRecords))
       return E;
     if (Error E = In.JumpToBit(Block.Bit))
@@ -92,7 +92,7 @@ Error SlimWriter::writeBlock(BitstreamCursor &In, unsigned ID) {
       return E;
     return writeFunctionTable();
   case bitc::TYPE_BLOCK_ID_NEW:
-    return repackBlock(In, W, ID);
+    return repackBlock(In, Writer, ID);
   case bitc::PARAMATTR_BLOCK_ID:
   case bitc::PARAMATTR_GROUP_BLOCK_ID:
     return writeAttributes(In, ID);
@@ -104,9 +104,9 @@ Error SlimWriter::writeBlock(BitstreamCursor &In, unsigned ID) {
   case bitc::OPERAND_BUNDLE_TAGS_BLOCK_ID:
     if (!Selection.keepsBundles())
       return In.SkipBlock();
-    return repackBlock(In, W, ID);
+    return repackBlock(In, Writer, ID);
   }
-  return copyBlock(In, Bytes, W, ID);
+  return copyBlock(In, Bytes, Writer, ID);
 }
 
 /// Copies the abbreviations, so that copied blocks can keep their numbers.
@@ -130,12 +130,13 @@ Error SlimWriter::writeBlockInfo(BitstreamCursor &In) {
     if (const auto *Block = BlockInfo->getBlockInfo(ID))
       if (Block->Abbrevs.size() > Room(ID))
         return failure("abbreviations of an unknown form");
-  W.EnterBlockInfoBlock();
+  Writer.EnterBlockInfoBlock();
   for (unsigned ID = 0; ID != MaxID; ++ID)
     if (const auto *Block = BlockInfo->getBlockInfo(ID))
       for (const auto &Abbrev : Block->Abbrevs)
-        W.EmitBlockInfoAbbrev(ID, std::make_shared<BitCodeAbbrev>(*Abbrev));
-  W.ExitBlock();
+        Writer.EmitBlockInfoAbbrev(ID,
+                                   std::make_shared<BitCodeAbbrev>(*Abbrev));
+  Writer.ExitBlock();
   return Error::success();
 }
 
@@ -151,15 +152,15 @@ Error SlimWriter::writeAttributes(BitstreamCursor &In, unsigned ID) {
     // [group, parameter, ...]
     return Record.empty() || Selection.keepsAttributeGroup(Record[0]);
   };
-  return repackBlock(In, W, ID, Change);
+  return repackBlock(In, Writer, ID, Change);
 }
 
 Error SlimWriter::writeMetadata(BitstreamCursor &In) {
   if (!Metadata)
-    return copyBlock(In, Bytes, W, bitc::METADATA_BLOCK_ID);
+    return copyBlock(In, Bytes, Writer, bitc::METADATA_BLOCK_ID);
   if (Error E = In.SkipBlock())
     return E;
-  return Metadata->write(W);
+  return Metadata->write(Writer);
 }
 
 /// Writes the kinds of metadata that are used, and those that some LLVM version
@@ -169,7 +170,7 @@ Error SlimWriter::writeKinds(BitstreamCursor &In) {
     // [kind, its name]
     return Record.empty() || Selection.keepsKind(Record[0]);
   };
-  return repackBlock(In, W, bitc::METADATA_KIND_BLOCK_ID, Change);
+  return repackBlock(In, Writer, bitc::METADATA_KIND_BLOCK_ID, Change);
 }
 
 /// Writes constants, with null for those that an importer doesn't read.
@@ -182,7 +183,7 @@ void SlimWriter::writeConstants() {
     }
     return true;
   };
-  repackBlock(Selection.constants(), W, bitc::CONSTANTS_BLOCK_ID, Change);
+  repackBlock(Selection.constants(), Writer, bitc::CONSTANTS_BLOCK_ID, Change);
 }
 
 /// Moves the name at Record[At] (offset) and Record[At + 1] (size), if any, to
@@ -243,13 +244,13 @@ Expected<bool> SlimWriter::change(unsigned Code,
 
 Error SlimWriter::writeRecord(unsigned Code, ArrayRef<uint64_t> Record) {
   if (Code != bitc::MODULE_CODE_VSTOFFSET) {
-    Packer.emit(W, Code, Record);
+    Packer.emit(Writer, Code, Record);
     return Error::success();
   }
   if (VSTOffsetBit)
     return malformedBitcode();
-  W.EmitRecord(Code, ArrayRef<uint64_t>({0}), VSTOffsetAbbrev);
-  VSTOffsetBit = W.GetCurrentBitNo() - 32;
+  Writer.EmitRecord(Code, ArrayRef<uint64_t>({0}), VSTOffsetAbbrev);
+  VSTOffsetBit = Writer.GetCurrentBitNo() - 32;
   return Error::success();
 }
 
@@ -258,19 +259,19 @@ Error SlimWriter::writeSummary(BitstreamCursor &In) {
   HasSummary = true;
   if (Error E = In.EnterSubBlock(bitc::GLOBALVAL_SUMMARY_BLOCK_ID))
     return E;
-  W.EnterSubblock(bitc::GLOBALVAL_SUMMARY_BLOCK_ID, 3);
-  auto Exit = onScopeExit([&] { W.ExitBlock(); });
+  Writer.EnterSubblock(bitc::GLOBALVAL_SUMMARY_BLOCK_ID, 3);
+  auto Exit = onScopeExit([&] { Writer.ExitBlock(); });
   auto OnRecord = [&](unsigned Code,
                       SmallVectorImpl<uint64_t> &Record) -> Error {
     if (Code == bitc::FS_VERSION || Code == bitc::FS_FLAGS)
-      W.EmitRecord(Code, Record);
+      Writer.EmitRecord(Code, Record);
     return Error::success();
   };
   return readBlock(In, OnRecord, [&](unsigned) { return In.SkipBlock(); });
 }
 
 Error SlimWriter::writeBody(BitstreamCursor &In) {
-  if (W.GetCurrentBitNo() % 32)
+  if (Writer.GetCurrentBitNo() % 32)
     return failure("a function that is not aligned to 32 bits");
   if (NumBodies == Selection.numBodies())
     return malformedBitcode();
@@ -278,38 +279,39 @@ Error SlimWriter::writeBody(BitstreamCursor &In) {
   if (Selection.keepsOwner(Number))
     FunctionTable.emplace_back(Selection.valueID(Number), word());
   if (Selection.keepsBody(Number))
-    return copyBlock(In, Bytes, W, bitc::FUNCTION_BLOCK_ID);
+    return copyBlock(In, Bytes, Writer, bitc::FUNCTION_BLOCK_ID);
   if (Error E = In.SkipBlock())
     return E;
   if (!Selection.keepsOwner(Number))
     return Error::success();
-  W.EnterSubblock(bitc::FUNCTION_BLOCK_ID, 4);
-  W.EmitRecord(bitc::FUNC_CODE_DECLAREBLOCKS, ArrayRef<unsigned>({1}));
-  W.EmitRecord(bitc::FUNC_CODE_INST_UNREACHABLE, ArrayRef<unsigned>());
-  W.ExitBlock();
+  Writer.EnterSubblock(bitc::FUNCTION_BLOCK_ID, 4);
+  Writer.EmitRecord(bitc::FUNC_CODE_DECLAREBLOCKS, ArrayRef<unsigned>({1}));
+  Writer.EmitRecord(bitc::FUNC_CODE_INST_UNREACHABLE, ArrayRef<unsigned>());
+  Writer.ExitBlock();
   return Error::success();
 }
 
 /// Writes the offset of each body, in words from the word before the first
 /// block.
 Error SlimWriter::writeFunctionTable() {
-  if (W.GetCurrentBitNo() % 32 || !VSTOffsetBit || HasTable)
+  if (Writer.GetCurrentBitNo() % 32 || !VSTOffsetBit || HasTable)
     return failure("a function table of an unknown form");
   HasTable = true;
-  W.BackpatchWord(VSTOffsetBit, word());
-  W.EnterSubblock(bitc::VALUE_SYMTAB_BLOCK_ID, 4);
+  Writer.BackpatchWord(VSTOffsetBit, word());
+  Writer.EnterSubblock(bitc::VALUE_SYMTAB_BLOCK_ID, 4);
   // Use no abbreviations: their numbers would depend on the module's BLOCKINFO.
   for (const auto &[ValueID, Word] : FunctionTable)
-    W.EmitRecord(bitc::VST_CODE_FNENTRY, ArrayRef<uint64_t>({ValueID, Word}));
-  W.ExitBlock();
+    Writer.EmitRecord(bitc::VST_CODE_FNENTRY,
+                      ArrayRef<uint64_t>({ValueID, Word}));
+  Writer.ExitBlock();
   return Error::success();
 }
 
 void SlimWriter::writeStrtab() {
-  W.EnterSubblock(bitc::STRTAB_BLOCK_ID, 3);
-  unsigned Blob = emitAbbrev(W, bitc::STRTAB_BLOB,
+  Writer.EnterSubblock(bitc::STRTAB_BLOCK_ID, 3);
+  unsigned Blob = emitAbbrev(Writer, bitc::STRTAB_BLOB,
                              {BitCodeAbbrevOp(BitCodeAbbrevOp::Blob)});
-  W.EmitRecordWithBlob(Blob, ArrayRef<unsigned>({bitc::STRTAB_BLOB}),
-                       NewStrtab);
-  W.ExitBlock();
+  Writer.EmitRecordWithBlob(Blob, ArrayRef<unsigned>({bitc::STRTAB_BLOB}),
+                            NewStrtab);
+  Writer.ExitBlock();
 }

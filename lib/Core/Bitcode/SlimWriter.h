@@ -22,7 +22,7 @@
 namespace dtlto {
 
 /// The position of a block in the module block.
-struct BlockPlace {
+struct BlockPosition {
   unsigned ID;
   uint64_t Bit;      // after its ENTER_SUBBLOCK's ID
   size_t NumRecords; // records of the module block before it
@@ -35,10 +35,10 @@ public:
   /// module block, in order. If \p Metadata is null, the metadata block is
   /// copied unchanged. All arguments must outlive the writer.
   SlimWriter(const llvm::BitcodeModule &Module, const SlimSelection &Selection,
-             llvm::ArrayRef<BlockPlace> Blocks, const SlimMetadata *Metadata,
+             llvm::ArrayRef<BlockPosition> Blocks, const SlimMetadata *Metadata,
              llvm::SmallVectorImpl<char> &Out)
       : Bytes(Module.getBuffer()), Strtab(Module.getStrtab()),
-        Selection(Selection), Blocks(Blocks), Metadata(Metadata), W(Out) {}
+        Selection(Selection), Blocks(Blocks), Metadata(Metadata), Writer(Out) {}
 
   /// Call it once. Fails like slimModule(); \p Out is incomplete then.
   llvm::Error run();
@@ -60,13 +60,13 @@ private:
   llvm::Error writeFunctionTable();
   void writeStrtab();
   llvm::Error moveName(llvm::SmallVectorImpl<uint64_t> &Record, size_t At);
-  uint64_t word() const { return W.GetCurrentBitNo() / 32; }
+  uint64_t word() const { return Writer.GetCurrentBitNo() / 32; }
 
   llvm::StringRef Bytes, Strtab;
   const SlimSelection &Selection;
-  llvm::ArrayRef<BlockPlace> Blocks;
+  llvm::ArrayRef<BlockPosition> Blocks;
   const SlimMetadata *Metadata;
-  llvm::BitstreamWriter W;
+  llvm::BitstreamWriter Writer;
   std::optional<llvm::BitstreamBlockInfo> BlockInfo;
   // The changed records of the module block, and whether each is kept.
   RecordList Records;

@@ -155,29 +155,29 @@ Expected<BundleSpans> dtlto::makeBundleSpans(const dtlto_job &Job) {
 
   BundleSpans Out;
   Out.Id = bundleId(Text);
-  auto Own = [&](StringRef Bytes) {
+  auto TarBytes = [&](StringRef Bytes) {
     if (Bytes.empty())
       return;
     if (Out.Spans.empty() || Out.Spans.back().input)
       Out.Spans.push_back({{nullptr, 0}, nullptr});
     Out.Spans.back().bytes.size += Bytes.size();
-    Out.Own.append(Bytes.begin(), Bytes.end());
+    Out.TarBytes.append(Bytes.begin(), Bytes.end());
   };
   auto Pad = [&](uint64_t Size) {
-    Own(std::string(alignTo(Size, TarBlockSize) - Size, '\0'));
+    TarBytes(std::string(alignTo(Size, TarBlockSize) - Size, '\0'));
   };
-  Own(tarHeader(ManifestPath, Text.size()));
-  Own(Text);
+  TarBytes(tarHeader(ManifestPath, Text.size()));
+  TarBytes(Text);
   Pad(Text.size());
   for (const dtlto_input *In : ArrayRef(Job.inputs, Job.num_inputs)) {
-    Own(tarHeader(In->path, In->bytes.size));
+    TarBytes(tarHeader(In->path, In->bytes.size));
     if (In->bytes.size)
       Out.Spans.push_back({In->bytes, In});
     Pad(In->bytes.size);
   }
-  Own(std::string(TarEndSize, '\0'));
+  TarBytes(std::string(TarEndSize, '\0'));
 
-  const char *Next = Out.Own.data(); // the spans point into it
+  const char *Next = Out.TarBytes.data(); // the spans point into it
   for (dtlto_bundle_span &S : Out.Spans)
     if (!S.input) {
       S.bytes.data = Next;
@@ -225,7 +225,7 @@ static bool isZero(StringRef Bytes) {
 }
 
 /// Returns the reason why \p Path is wrong where input \p I is expected.
-static Error misplaced(const Bundle &M, size_t I, StringRef Path) {
+static Error misplacedError(const Bundle &M, size_t I, StringRef Path) {
   for (size_t K = 0; K != M.Inputs.size(); ++K)
     if (M.Inputs[K].Path == Path)
       return failure(quote(Path) + (K < I ? " is in the bundle twice"
@@ -255,14 +255,14 @@ static std::optional<uint64_t> fileSize(StringRef Header) {
   return Size;
 }
 
-static Error tooLong(StringRef Path) {
+static Error tooLongError(StringRef Path) {
   return failure("the bundle is cut off, or the header of " + quote(Path) +
                  " has too large a size");
 }
 
 /// Returns the reason why \p Rest doesn't begin with the header that take()
 /// expects.
-static Error wrongHeader(StringRef Rest, StringRef Path, uint64_t Size,
+static Error headerError(StringRef Rest, StringRef Path, uint64_t Size,
                          const Bundle *M, size_t I) {
   StringRef Block = Rest.take_front(TarBlockSize);
   if (isZero(Block))
@@ -271,12 +271,12 @@ static Error wrongHeader(StringRef Rest, StringRef Path, uint64_t Size,
     return failure("the bundle is cut off: its end is missing");
   if (std::optional<std::string> Name = fileName(Block)) {
     if (M && *Name != Path)
-      return misplaced(*M, I, *Name);
-    std::optional<uint64_t> Is = fileSize(Block);
-    if (Is && *Is > Rest.size())
-      return tooLong(Path);
-    if (Is && *Is != Size)
-      return failure(quote(Path) + " has " + Twine(*Is) +
+      return misplacedError(*M, I, *Name);
+    std::optional<uint64_t> ActualSize = fileSize(Block);
+    if (ActualSize && *ActualSize > Rest.size())
+      return tooLongError(Path);
+    if (ActualSize && *ActualSize != Size)
+      return failure(quote(Path) + " has " + Twine(*ActualSize) +
                      " bytes in the bundle, and " + Twine(Size) +
                      " in its manifest");
   }
@@ -290,9 +290,9 @@ static Error wrongHeader(StringRef Rest, StringRef Path, uint64_t Size,
 static Expected<StringRef> take(StringRef &Rest, StringRef Path, uint64_t Size,
                                 const Bundle *M = nullptr, size_t I = 0) {
   if (!Rest.consume_front(tarHeader(Path, Size)))
-    return wrongHeader(Rest, Path, Size, M, I);
+    return headerError(Rest, Path, Size, M, I);
   if (Size > Rest.size())
-    return tooLong(Path);
+    return tooLongError(Path);
   StringRef Bytes = Rest.take_front(Size);
   StringRef Padding =
       Rest.substr(Size, offsetToAlignment(Size, Align(TarBlockSize)));
@@ -339,7 +339,7 @@ Expected<Bundle> dtlto::readBundle(StringRef Bytes, StringRef LLVMVersion) {
   if (Rest.size() < TarEndSize)
     return failure("the bundle is cut off: its end is missing");
   if (std::optional<std::string> Name = fileName(Rest))
-    return misplaced(*B, B->Inputs.size(), *Name);
+    return misplacedError(*B, B->Inputs.size(), *Name);
   if (Rest.size() > TarEndSize || !isZero(Rest))
     return failure("the bundle has data after its end");
   return B;

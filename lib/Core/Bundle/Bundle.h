@@ -33,7 +33,7 @@ using BundleId = std::array<uint8_t, 32>;
 /// from the job.
 struct BundleSpans {
   std::vector<dtlto_bundle_span> Spans;
-  llvm::SmallVector<char, 0> Own; // all bytes but the inputs'
+  llvm::SmallVector<char, 0> TarBytes; // all bytes but the inputs'
   BundleId Id;
 };
 

@@ -61,7 +61,7 @@ static std::optional<uint32_t> roleOf(StringRef Name) {
 /// Returns what is wrong with a file's name, or an empty string. An accepted
 /// name stays in its folder on every system and has one meaning in every
 /// locale.
-static StringRef pathTrouble(StringRef Path) {
+static StringRef pathProblem(StringRef Path) {
   if (Path.empty())
     return "is empty";
   if (Path.size() > 4096)
@@ -86,11 +86,11 @@ static StringRef pathTrouble(StringRef Path) {
 }
 
 static Error checkPath(StringRef What, StringRef Path) {
-  StringRef Trouble = pathTrouble(Path);
-  if (Trouble.empty())
+  StringRef Problem = pathProblem(Path);
+  if (Problem.empty())
     return Error::success();
   return failure("the name of the bundle's " + What + ", '" +
-                 printable(Path.take_front(300)) + "', " + Trouble);
+                 printable(Path.take_front(300)) + "', " + Problem);
 }
 
 static bool isPrintable(StringRef Text) { return printable(Text) == Text; }
@@ -108,13 +108,13 @@ Error dtlto::checkManifest(const Bundle &M) {
   if (Error E = checkPath("output", M.Output))
     return E;
 
-  StringSet<> Seen;
-  Seen.insert(ManifestPath);
+  StringSet<> InputPaths;
+  InputPaths.insert(ManifestPath);
   unsigned NumPrimary = 0, NumIndex = 0;
   for (const Bundle::Input &In : M.Inputs) {
     if (Error E = checkPath("input", In.Path))
       return E;
-    if (!Seen.insert(In.Path).second)
+    if (!InputPaths.insert(In.Path).second)
       return failure("two inputs of the bundle have the name '" + In.Path +
                      "'");
     NumPrimary += In.Role == DTLTO_ROLE_PRIMARY;
@@ -124,7 +124,7 @@ Error dtlto::checkManifest(const Bundle &M) {
       return failure("'blake3' of the bundle's '" + In.Path +
                      "' is not 64 hexadecimal digits in lower case");
   }
-  if (Seen.contains(M.Output))
+  if (InputPaths.contains(M.Output))
     return failure("the bundle's output has the name of an input, '" +
                    M.Output + "'");
   if (NumPrimary != 1 || M.Inputs.front().Role != DTLTO_ROLE_PRIMARY)
@@ -238,7 +238,7 @@ public:
       : O(O), Where(Where.str()), Err(Err) {}
 
   const json::Value *get(StringRef Key, bool Optional = false) {
-    Known.insert(Key);
+    ReadKeys.insert(Key);
     const json::Value *V = O.get(Key);
     if (!V && !Optional)
       note("'" + Key + "' is missing" + Where);
@@ -270,10 +270,10 @@ public:
   }
   /// Fails if any members weren't read.
   void end() {
-    for (const auto &KV : O)
-      if (!Known.contains(StringRef(KV.first)))
-        note("unknown key '" + printable(StringRef(KV.first).take_front(100)) +
-             "'" + Where);
+    for (const auto &Member : O)
+      if (!ReadKeys.contains(StringRef(Member.first)))
+        note("unknown key '" +
+             printable(StringRef(Member.first).take_front(100)) + "'" + Where);
   }
   void note(const Twine &What) {
     if (!Err)
@@ -284,7 +284,7 @@ private:
   const json::Object &O;
   std::string Where;
   Error &Err;
-  StringSet<> Known;
+  StringSet<> ReadKeys;
 };
 
 } // namespace

@@ -67,20 +67,20 @@ public:
       Failed = true;
     if (Failed)
       return {};
-    StringRef Taken = Bytes.substr(At, Size);
+    StringRef Data = Bytes.substr(At, Size);
     At += Size;
-    return Taken;
+    return Data;
   }
   size_t at() const { return At; }
-  size_t left() const { return Failed ? 0 : Bytes.size() - At; }
+  size_t bytesLeft() const { return Failed ? 0 : Bytes.size() - At; }
   bool failed() const { return Failed; }
   bool atEnd() const { return !Failed && At == Bytes.size(); }
 
 private:
   template <class T> T number() {
-    StringRef Taken = take(sizeof(T));
+    StringRef Data = take(sizeof(T));
     return Failed ? 0
-                  : support::endian::read<T, endianness::little>(Taken.data());
+                  : support::endian::read<T, endianness::little>(Data.data());
   }
 
   StringRef Bytes;
@@ -91,14 +91,14 @@ private:
 } // namespace
 
 /// Fails with a reason that callers complete to a message.
-static Error bad(const Twine &Why) { return failure(Why); }
+static Error invalidData(const Twine &Why) { return failure(Why); }
 
 Error dtlto::checkHashTree(StringRef Bytes) {
   Cursor C(Bytes);
   uint32_t Count = C.u32();
   constexpr size_t NodeSize = 20;
-  if (Count == 0 || Count > C.left() / NodeSize)
-    return bad("a tree of " + Twine(Count) + " nodes");
+  if (Count == 0 || Count > C.bytesLeft() / NodeSize)
+    return invalidData("a tree of " + Twine(Count) + " nodes");
   struct Node {
     uint64_t Hash = 0;
     uint32_t Depth = 0;
@@ -107,29 +107,30 @@ Error dtlto::checkHashTree(StringRef Bytes) {
   std::vector<Node> Nodes(Count);
   for (uint32_t I = 0; I != Count; ++I) {
     if (C.u32() != I)
-      return bad("a tree whose nodes are out of order");
+      return invalidData("a tree whose nodes are out of order");
     Node &N = Nodes[I];
     N.Hash = C.u64();
     C.u32();
     if (I == 0 ? N.Hash != 0 : N.Parent == 0)
-      return bad("a tree with a wrong root");
+      return invalidData("a tree with a wrong root");
     for (uint32_t Left = C.u32(); Left != 0 && !C.failed(); --Left) {
       uint32_t Next = C.u32();
       if (Next <= I || Next >= Count || Nodes[Next].Parent != 0)
-        return bad("a graph that is not a tree");
+        return invalidData("a graph that is not a tree");
       Nodes[Next].Parent = I + 1;
       Nodes[Next].Depth = N.Depth + 1;
     }
     if (C.failed() || N.Depth > MaxTreeDepth)
-      return bad(C.failed() ? "a tree that is cut off" : "a tree too deep");
+      return invalidData(C.failed() ? "a tree that is cut off"
+                                    : "a tree too deep");
   }
   if (!C.atEnd())
-    return bad("data after the tree");
+    return invalidData("data after the tree");
   // LLVM finds successors by their hashes, so siblings must differ.
   std::set<std::pair<uint32_t, uint64_t>> Seen;
   for (const Node &N : Nodes)
     if (!Seen.insert({N.Parent, N.Hash}).second)
-      return bad("a tree with two equal branches");
+      return invalidData("a tree with two equal branches");
   return Error::success();
 }
 
@@ -142,22 +143,22 @@ static Expected<uint32_t> checkNames(Cursor &C,
   uint64_t NamesSize = C.u64();
   StringRef Text = C.take(NamesSize);
   if (C.failed() || (ModuleName && NumNames == 0) || NumNames > NamesSize)
-    return bad("names that are cut off");
+    return invalidData("names that are cut off");
   StringSet<> Seen;
   for (uint32_t I = 0; I != NumNames; ++I) {
     size_t End = Text.find('\0');
     if (End == StringRef::npos)
-      return bad("too few names");
+      return invalidData("too few names");
     StringRef Name = Text.take_front(End);
     if (!Seen.insert(Name).second)
-      return bad("a repeated name");
+      return invalidData("a repeated name");
     if (ModuleName && Name == *ModuleName)
       ModuleNumber = I;
     Text = Text.drop_front(End + 1);
   }
   if (C.at() % NameAlignment != 0 || Text.size() >= NameAlignment ||
       Text.find_first_not_of('\0') != StringRef::npos)
-    return bad("data after the names");
+    return invalidData("data after the names");
   return NumNames;
 }
 
@@ -171,11 +172,11 @@ struct MapFunction {
 /// Reads the operands at the end of a map.
 static Error checkOperands(Cursor &C, ArrayRef<MapFunction> Functions) {
   uint64_t OperandsSize = C.u64();
-  if (OperandsSize != C.left())
-    return bad("operands of the wrong size");
+  if (OperandsSize != C.bytesLeft())
+    return invalidData("operands of the wrong size");
   for (const MapFunction &F : Functions) {
     if (F.OperandsAt != C.at())
-      return bad("operands in the wrong place");
+      return invalidData("operands in the wrong place");
     std::pair<uint32_t, uint32_t> Last;
     uint32_t NumOperands = C.u32();
     for (uint32_t I = 0; I != NumOperands && !C.failed(); ++I) {
@@ -183,12 +184,12 @@ static Error checkOperands(Cursor &C, ArrayRef<MapFunction> Functions) {
       C.u64();
       std::pair<uint32_t, uint32_t> This(Instruction, Operand);
       if (Instruction >= F.NumInstructions || (I != 0 && This <= Last))
-        return bad("an operand out of order");
+        return invalidData("an operand out of order");
       Last = This;
     }
   }
   if (!C.atEnd())
-    return bad("operands that are cut off");
+    return invalidData("operands that are cut off");
   return Error::success();
 }
 
@@ -203,20 +204,20 @@ Error dtlto::checkFunctionMap(StringRef Bytes,
   uint32_t NumFunctions = C.u32();
   constexpr size_t FunctionSize = 8 + 20 + 4; // without operands
   if (C.failed() || (ModuleName && NumFunctions == 0) ||
-      NumFunctions > C.left() / FunctionSize)
-    return bad(Twine(NumFunctions) + " functions");
+      NumFunctions > C.bytesLeft() / FunctionSize)
+    return invalidData(Twine(NumFunctions) + " functions");
   C.take(uint64_t(NumFunctions) * 8);
   std::vector<MapFunction> Functions(NumFunctions);
   for (MapFunction &F : Functions) {
     uint32_t Name = C.u32(), Module = C.u32();
     F.NumInstructions = C.u32();
-    uint64_t Here = C.at();
-    F.OperandsAt = Here + C.u64();
+    uint64_t Base = C.at();
+    F.OperandsAt = Base + C.u64();
     if (C.failed() || Name >= *NumNames ||
         F.NumInstructions > MaxMapInstructions)
-      return bad("a function with numbers out of range");
+      return invalidData("a function with numbers out of range");
     if (ModuleName ? Module != ModuleNumber : Module >= *NumNames)
-      return bad("a function of another module");
+      return invalidData("a function of another module");
   }
   return checkOperands(C, Functions);
 }
@@ -241,29 +242,29 @@ SmallVector<char, 0> dtlto::packSections(ArrayRef<CodegenSection> Sections) {
 static Expected<CodegenSections> unpack(StringRef Bytes, StringRef ModuleName) {
   Cursor C(Bytes);
   if (C.take(Magic.size()) != Magic)
-    return bad("no magic number");
+    return invalidData("no magic number");
   if (uint32_t Version = C.u32(); Version != FormatVersion)
-    return bad("version " + Twine(Version));
+    return invalidData("version " + Twine(Version));
   uint32_t Count = C.u32();
   if (Count > MaxSections)
-    return bad(Twine(Count) + " sections");
+    return invalidData(Twine(Count) + " sections");
   CodegenSections Sections;
   SmallVector<uint64_t, MaxSections> Sizes;
   for (uint32_t I = 0; I != Count; ++I) {
     uint32_t Kind = C.u32();
     if (C.u32() != 0 || (Kind != CodegenSection::HashTree &&
                          Kind != CodegenSection::FunctionMap))
-      return bad("an unknown kind of section");
+      return invalidData("an unknown kind of section");
     for (const CodegenSection &S : Sections)
       if (S.Kind == Kind)
-        return bad("a repeated section");
+        return invalidData("a repeated section");
     Sections.push_back({static_cast<CodegenSection::KindTy>(Kind), {}});
     Sizes.push_back(C.u64());
   }
   for (uint32_t I = 0; I != Count; ++I)
     Sections[I].Bytes = C.take(Sizes[I]);
   if (!C.atEnd())
-    return bad("a wrong size");
+    return invalidData("a wrong size");
   for (const CodegenSection &S : Sections)
     if (Error E = S.Kind == CodegenSection::HashTree
                       ? checkHashTree(S.Bytes)

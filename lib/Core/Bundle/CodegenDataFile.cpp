@@ -141,12 +141,12 @@ static Error checkTree(const text::Tree &T) {
     auto It = Depths.find(Id);
     if (It == Depths.end() || (Id == 0 && N.Hash != 0))
       return damaged("a tree with a wrong root");
-    std::set<uint64_t> Seen;
+    std::set<uint64_t> Hashes;
     for (unsigned Next : N.Successors) {
       auto Child = T.find(Next);
       if (Next <= Id || Child == T.end() ||
           !Depths.insert({Next, It->second + 1}).second ||
-          !Seen.insert(Child->second.Hash).second)
+          !Hashes.insert(Child->second.Hash).second)
         return damaged("a graph that is not a tree");
       if (It->second == MaxTreeDepth)
         return damaged("a tree too deep");

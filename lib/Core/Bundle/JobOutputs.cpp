@@ -71,45 +71,46 @@ SmallVector<char, 0> dtlto::packOutputs(const JobOutputs &Outputs) {
 
 Expected<JobOutputs> dtlto::unpackOutputs(StringRef Bytes,
                                           const SideFiles &Files) {
-  auto Bad = [](const Twine &Why) {
+  auto Fail = [](const Twine &Why) {
     return failure("not the outputs of the job: " + Why);
   };
   JobOutputs Result;
-  SmallVector<std::pair<uint32_t, StringRef *>, 4> Wanted = {
+  SmallVector<std::pair<uint32_t, StringRef *>, 4> Requested = {
       {ObjectKind, &Result.Object}};
-  const bool IsWanted[] = {!Files.Dwo.empty(), !Files.Remarks.empty(),
-                           Files.Optimized};
+  const bool IsRequested[] = {!Files.Dwo.empty(), !Files.Remarks.empty(),
+                              Files.Optimized};
   for (size_t I = 0; I != std::size(OtherKinds); ++I)
-    if (IsWanted[I])
-      Wanted.push_back(
+    if (IsRequested[I])
+      Requested.push_back(
           {OtherKinds[I].first, &(Result.*OtherKinds[I].second).emplace()});
 
   constexpr size_t HeadSize = 16, EntrySize = 16;
   if (!Bytes.starts_with(OutputsMagic))
-    return Bad("no magic number");
-  size_t ContentsAt = HeadSize + EntrySize * Wanted.size();
+    return Fail("no magic number");
+  size_t ContentsAt = HeadSize + EntrySize * Requested.size();
   if (Bytes.size() < ContentsAt)
-    return Bad("cut off");
+    return Fail("cut off");
   auto Read32 = [&](size_t At) {
     return support::endian::read32le(Bytes.data() + At);
   };
   if (Read32(8) != OutputsVersion)
-    return Bad("version " + Twine(Read32(8)));
-  if (Read32(12) != Wanted.size())
-    return Bad(Twine(Read32(12)) + " files instead of " + Twine(Wanted.size()));
+    return Fail("version " + Twine(Read32(8)));
+  if (Read32(12) != Requested.size())
+    return Fail(Twine(Read32(12)) + " files instead of " +
+                Twine(Requested.size()));
   StringRef Rest = Bytes.drop_front(ContentsAt);
-  for (size_t I = 0; I != Wanted.size(); ++I) {
+  for (size_t I = 0; I != Requested.size(); ++I) {
     size_t At = HeadSize + EntrySize * I;
-    if (Read32(At) != Wanted[I].first || Read32(At + 4) != 0)
-      return Bad("a wrong kind of file");
+    if (Read32(At) != Requested[I].first || Read32(At + 4) != 0)
+      return Fail("a wrong kind of file");
     uint64_t Size = support::endian::read64le(Bytes.data() + At + 8);
     if (Size > Rest.size())
-      return Bad("cut off");
-    *Wanted[I].second = Rest.take_front(Size);
+      return Fail("cut off");
+    *Requested[I].second = Rest.take_front(Size);
     Rest = Rest.drop_front(Size);
   }
   if (!Rest.empty())
-    return Bad("data after the last file");
+    return Fail("data after the last file");
   return Result;
 }
 

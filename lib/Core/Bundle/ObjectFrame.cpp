@@ -39,43 +39,44 @@ SmallString<88> dtlto::frameHead(StringRef Result, const BundleId &Job,
   return Head;
 }
 
-Expected<StringRef> dtlto::readFrame(StringRef Framed, const BundleId &Job,
+Expected<StringRef> dtlto::readFrame(StringRef Frame, const BundleId &Job,
                                      StringRef *Messages, bool Hashes) {
-  if (Framed.empty())
+  if (Frame.empty())
     return failure("the worker returned no object");
-  if (!Framed.starts_with(FrameMagic.take_front(Framed.size())))
+  if (!Frame.starts_with(FrameMagic.take_front(Frame.size())))
     return failure(
         "the worker's output is not from dtlto-codegen: no frame around the "
         "object");
-  if (Framed.size() < HeadSize)
+  if (Frame.size() < HeadSize)
     return failure("the object's frame was cut off");
-  const char *Head = Framed.data();
-  if (uint32_t Is = read32le(Head + VersionAt); Is != FrameVersion)
+  const char *Head = Frame.data();
+  if (uint32_t Version = read32le(Head + VersionAt); Version != FrameVersion)
     return failure(
         "the worker has another version of dtlto-codegen: the object's frame "
         "has version " +
-        Twine(Is));
+        Twine(Version));
   uint64_t Size = read64le(Head + SizeAt);
-  StringRef Result = Framed.drop_front(HeadSize);
+  StringRef Result = Frame.drop_front(HeadSize);
   if (Result.size() < Size)
     return failure("the object was cut off: " + Twine(Result.size()) + " of " +
                    Twine(Size) + " bytes");
-  StringRef Said = Result.drop_front(Size);
+  StringRef MessageBytes = Result.drop_front(Size);
   Result = Result.take_front(Size);
-  uint32_t SizeOfSaid = read32le(Head + MessagesAt);
-  if (Said.size() < SizeOfSaid)
-    return failure("the compiler's messages were cut off: " +
-                   Twine(Said.size()) + " of " + Twine(SizeOfSaid) + " bytes");
-  if (Said.size() > SizeOfSaid)
+  uint32_t MessagesSize = read32le(Head + MessagesAt);
+  if (MessageBytes.size() < MessagesSize)
+    return failure(
+        "the compiler's messages were cut off: " + Twine(MessageBytes.size()) +
+        " of " + Twine(MessagesSize) + " bytes");
+  if (MessageBytes.size() > MessagesSize)
     return failure("the worker returned more than an object of " + Twine(Size) +
                    " bytes");
-  if (Framed.substr(JobAt, Job.size()) != toStringRef(Job))
+  if (Frame.substr(JobAt, Job.size()) != toStringRef(Job))
     return failure("the object is for another job");
-  if (Hashes && Framed.substr(DigestAt, sizeof(BundleId)) !=
-                    toStringRef(digestOf(Result, Said)))
+  if (Hashes && Frame.substr(DigestAt, sizeof(BundleId)) !=
+                    toStringRef(digestOf(Result, MessageBytes)))
     return failure("the object is damaged: its BLAKE3 digest does not match");
   if (Messages)
-    *Messages = Said;
+    *Messages = MessageBytes;
   return Result;
 }
 

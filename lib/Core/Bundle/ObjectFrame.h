@@ -55,11 +55,11 @@ namespace dtlto {
 llvm::SmallString<88> frameHead(llvm::StringRef Result, const BundleId &Job,
                                 llvm::StringRef Messages = "");
 
-/// Returns the result in the untrusted \p Framed, and sets \p Messages if not
-/// null; both borrow \p Framed. Fails with a one-line reason unless the frame
+/// Returns the result in the untrusted \p Frame, and sets \p Messages if not
+/// null; both borrow \p Frame. Fails with a one-line reason unless the frame
 /// is complete, undamaged, and of \p Job. Without \p Hashes, damage to the
 /// result goes undetected.
-llvm::Expected<llvm::StringRef> readFrame(llvm::StringRef Framed,
+llvm::Expected<llvm::StringRef> readFrame(llvm::StringRef Frame,
                                           const BundleId &Job,
                                           llvm::StringRef *Messages = nullptr,
                                           bool Hashes = true);

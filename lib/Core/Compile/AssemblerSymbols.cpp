@@ -48,17 +48,18 @@ dtlto::moduleAssemblySymbols(const Module &M) {
 
   const Triple TT(M.getTargetTriple());
   std::string Ignored;
-  const Target *T = TargetRegistry::lookupTarget(asTarget(TT), Ignored);
+  const Target *T = TargetRegistry::lookupTarget(toTargetTriple(TT), Ignored);
   if (!T || !T->hasMCAsmParser())
     return std::nullopt;
   const MCTargetOptions Options;
-  std::unique_ptr<MCRegisterInfo> Registers(T->createMCRegInfo(asTarget(TT)));
+  std::unique_ptr<MCRegisterInfo> Registers(
+      T->createMCRegInfo(toTargetTriple(TT)));
   if (!Registers)
     return std::nullopt;
   std::unique_ptr<MCAsmInfo> Info(
-      T->createMCAsmInfo(*Registers, asTarget(TT), Options));
-  std::unique_ptr<MCSubtargetInfo> Subtarget(
-      T->createMCSubtargetInfo(asTarget(TT), /*CPU=*/"", /*Features=*/""));
+      T->createMCAsmInfo(*Registers, toTargetTriple(TT), Options));
+  std::unique_ptr<MCSubtargetInfo> Subtarget(T->createMCSubtargetInfo(
+      toTargetTriple(TT), /*CPU=*/"", /*Features=*/""));
   std::unique_ptr<MCInstrInfo> Instructions(T->createMCInstrInfo());
   if (!Info || !Subtarget || !Instructions)
     return std::nullopt;
@@ -113,20 +114,20 @@ std::string dtlto::withPlaceholders(StringRef Assembly) {
   return Out;
 }
 
-void dtlto::forEachName(StringRef Text, function_ref<void(StringRef)> Tell) {
+void dtlto::forEachName(StringRef Text, function_ref<void(StringRef)> Visit) {
   // Names in quotes may contain any characters.
   for (StringRef Quoted, Rest = Text; Rest.contains('"');) {
     std::tie(Quoted, Rest) = Rest.split('"').second.split('"');
     if (!Quoted.empty())
-      Tell(Quoted);
+      Visit(Quoted);
   }
   while (!(Text = Text.drop_until(isNameCharacter)).empty()) {
     StringRef Word = Text.take_while(isNameCharacter);
     Text = Text.drop_front(Word.size());
-    Tell(Word);
+    Visit(Word);
     // In AT&T syntax, $ precedes a constant.
     if (Word.starts_with("$"))
-      Tell(Word.ltrim('$'));
+      Visit(Word.ltrim('$'));
   }
 }
 

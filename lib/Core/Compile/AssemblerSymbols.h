@@ -58,10 +58,10 @@ enum class AssemblyKind {
 /// Classifies \p Text, a result of withPlaceholders().
 AssemblyKind classifyAssembly(llvm::StringRef Text);
 
-/// Calls \p Tell with each word of \p Text that may name a symbol. \p Text is a
-/// result of withPlaceholders().
+/// Calls \p Visit with each word of \p Text that may name a symbol. \p Text is
+/// a result of withPlaceholders().
 void forEachName(llvm::StringRef Text,
-                 llvm::function_ref<void(llvm::StringRef)> Tell);
+                 llvm::function_ref<void(llvm::StringRef)> Visit);
 
 } // namespace dtlto
 

@@ -45,7 +45,8 @@ public:
 
 private:
   void setUp(lto::LTOLLVMContext &Context, bool IsMute = false);
-  Error run(Module &M, const Halves &Which, function_ref<void()> Before);
+  Error run(Module &M, const BackendStages &Stages,
+            function_ref<void()> Before);
 
   const CompileInputs &In;
   CompileClient &Client;
@@ -90,7 +91,7 @@ void Compile::setUp(lto::LTOLLVMContext &Context, bool IsMute) {
 }
 
 /// Runs LLVM's backend. Calls \p Before before code generation.
-Error Compile::run(Module &M, const Halves &Which,
+Error Compile::run(Module &M, const BackendStages &Stages,
                    function_ref<void()> Before) {
   AddStreamFn Object = streamInto(Result.Object, In.ObjectName.str());
   auto AddStream =
@@ -106,7 +107,7 @@ Error Compile::run(Module &M, const Halves &Which,
     return Object(Task, Name);
   };
   return runThinBackend(In.Conf, In.Task, AddStream, M, In.Index, In.Imports,
-                        In.Defined, In.Modules, In.Unavailable, Which);
+                        In.Defined, In.Modules, In.Unavailable, Stages);
 }
 
 Error Compile::both(const CompileSpec &Spec) {
@@ -116,10 +117,10 @@ Error Compile::both(const CompileSpec &Spec) {
   if (!M)
     return M.takeError();
   const std::string Flags = targetMachineFlags(**M);
-  Halves Both;
+  BackendStages Stages;
   if (Spec.ReturnsOptimized && Spec.Round != 0) // saved by LLVM
-    Both.SaveIR = streamInto(Result.Optimized.emplace());
-  return run(**M, Both, [&] {
+    Stages.SaveIR = streamInto(Result.Optimized.emplace());
+  return run(**M, Stages, [&] {
     if (Spec.ReturnsOptimized && Spec.Round == 0)
       Result.Optimized = saveOptimized(**M, Flags);
   });
@@ -132,9 +133,9 @@ Error Compile::optimize(SmallVectorImpl<char> &IR) {
   Expected<std::unique_ptr<Module>> M = Client.read(Context);
   if (!M)
     return M.takeError();
-  Halves Both;
-  Both.SaveIR = streamInto(IR);
-  Error E = run(**M, Both, [&] { emptyFunctions(**M); });
+  BackendStages Stages;
+  Stages.SaveIR = streamInto(IR);
+  Error E = run(**M, Stages, [&] { emptyFunctions(**M); });
   Result.Object.clear();
   return E;
 }
@@ -151,7 +152,7 @@ Error Compile::generate(StringRef IR) {
   }
   (*M)->setModuleIdentifier(In.Name);
   Client.willOpenFiles();
-  Halves Codegen;
+  BackendStages Codegen;
   Codegen.OnlyCodegen = true;
   return run(**M, Codegen, [] {});
 }

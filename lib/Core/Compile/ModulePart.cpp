@@ -131,19 +131,19 @@ static void declare(GlobalValue &V) {
 /// Keeps the debug info of a variable in the part of its definition. The first
 /// part keeps what belongs to no definition.
 static void keepDebugInfo(Module &M, const Partition &P, unsigned Part) {
-  DenseSet<const DIGlobalVariableExpression *> Here, Attached;
+  DenseSet<const DIGlobalVariableExpression *> InPart, Attached;
   for (const GlobalVariable &V : M.globals()) {
     SmallVector<DIGlobalVariableExpression *, 1> Descriptions;
     V.getDebugInfo(Descriptions);
     Attached.insert(Descriptions.begin(), Descriptions.end());
     // A constant without an address is described where it is used.
     if (P.isMember(V) ? P.isIn(V, Part) : P.isCopied(V, Part))
-      Here.insert(Descriptions.begin(), Descriptions.end());
+      InPart.insert(Descriptions.begin(), Descriptions.end());
   }
   for (DICompileUnit *Unit : M.debug_compile_units()) {
     SmallVector<Metadata *, 16> Globals;
     for (DIGlobalVariableExpression *D : Unit->getGlobalVariables())
-      if (Here.count(D) || (Part == 0 && !Attached.count(D)))
+      if (InPart.count(D) || (Part == 0 && !Attached.count(D)))
         Globals.push_back(D);
     Unit->replaceGlobalVariables(MDTuple::get(M.getContext(), Globals));
     if (Part == 0)
@@ -189,8 +189,8 @@ void dtlto::keepPart(Module &M, const Partition &P, unsigned Part,
   if (Part != 0)
     for (const char *Name : {"llvm.linker.options", "llvm.dependent-libraries",
                              "wasm.custom_sections"})
-      if (NamedMDNode *Words = M.getNamedMetadata(Name))
-        M.eraseNamedMetadata(Words);
+      if (NamedMDNode *Node = M.getNamedMetadata(Name))
+        M.eraseNamedMetadata(Node);
 
   std::vector<GlobalValue *> Definitions = definitions(M);
   const auto Aliased = share(Definitions, P, Part, Suffix);
@@ -204,7 +204,7 @@ void dtlto::keepPart(Module &M, const Partition &P, unsigned Part,
     // A copy would export the symbol again.
     if (V->hasDLLExportStorageClass())
       V->setDLLStorageClass(GlobalValue::DefaultStorageClass);
-    if (isForTheCompiler(*V)) {
+    if (isCompilerOnly(*V)) {
       // Annotations are useless without their definition. The used lists were
       // already reduced, and functions may refer to other such variables.
       if (V->getName() == "llvm.global.annotations")

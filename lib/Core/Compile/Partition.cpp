@@ -44,7 +44,7 @@ Partition::Partition(const Module &M, unsigned NumParts) {
 
 /// Returns the maximum at which costs are capped, about a part's share.
 /// Costlier classes can't be cut and would otherwise leave parts empty.
-static uint64_t limitOf(std::vector<uint64_t> Costs, uint64_t NumParts) {
+static uint64_t costLimit(std::vector<uint64_t> Costs, uint64_t NumParts) {
   uint64_t Rest = std::accumulate(Costs.begin(), Costs.end(), uint64_t(0));
   std::sort(Costs.begin(), Costs.end(), std::greater<uint64_t>());
   for (uint64_t Cost : Costs) {
@@ -69,19 +69,19 @@ void Partition::cut(const ReferenceGraph &G, unsigned NumParts) {
     // Count a variable as a little work, too.
     Costs[Class] += 1 + numInstructions(G.node(N));
   }
-  const uint64_t Limit = limitOf(Costs, NumParts);
+  const uint64_t Limit = costLimit(Costs, NumParts);
   uint64_t Total = 0;
   for (uint64_t &Cost : Costs)
     Total += Cost = std::min(Cost, Limit);
 
   uint64_t Before = 0;
-  std::vector<bool> Taken(NumClasses);
+  std::vector<bool> IsPlaced(NumClasses);
   // The nodes on the walk's path, each with its next reference.
   std::vector<std::pair<unsigned, size_t>> Stack;
-  auto Take = [&](unsigned Class) {
-    if (Taken[Class])
+  auto Place = [&](unsigned Class) {
+    if (IsPlaced[Class])
       return;
-    Taken[Class] = true;
+    IsPlaced[Class] = true;
     // Choose the part by the middle of the class. Module assembly comes first.
     uint64_t Part = Before == 0 ? 0
                                 : (Before + Costs[Class] / 2) * NumParts /
@@ -94,14 +94,14 @@ void Partition::cut(const ReferenceGraph &G, unsigned NumParts) {
       Stack.push_back({N, 0});
   };
   for (unsigned I = 0; I <= G.numNodes(); ++I) {
-    Take(I == 0 ? G.classOfAssembly() : G.classOf(I - 1));
+    Place(I == 0 ? G.classOfAssembly() : G.classOf(I - 1));
     while (!Stack.empty()) {
       auto &[N, Next] = Stack.back();
       const ReferenceGraph::Globals &To = G.references(N);
       if (Next == To.size())
         Stack.pop_back();
       else if (auto Class = G.classOf(*To[Next++]))
-        Take(*Class);
+        Place(*Class);
     }
   }
 }
@@ -125,12 +125,12 @@ void Partition::copy(const ReferenceGraph &G) {
   for (unsigned Part = 0; Part != numParts(); ++Part) {
     // The highest limit with which each definition was reached.
     DenseMap<const GlobalValue *, unsigned> Limits;
-    std::vector<std::pair<const GlobalValue *, unsigned>> Left;
+    std::vector<std::pair<const GlobalValue *, unsigned>> Worklist;
     auto Refer = [&](const GlobalValue &Named, unsigned Limit) {
       const GlobalObject *Object =
           isIn(Named, Part) ? nullptr : resolve(Named).first;
       const GlobalValue &To = Object ? *Object : Named;
-      if (isIn(To, Part) || To.isDeclaration() || isForTheCompiler(To))
+      if (isIn(To, Part) || To.isDeclaration() || isCompilerOnly(To))
         return;
       if (isMember(To)) {
         Shared.insert(&To);
@@ -142,15 +142,15 @@ void Partition::copy(const ReferenceGraph &G) {
         return;
       It->second = Limit;
       Copies[Part].insert(&To);
-      Left.push_back({&To, Limit});
+      Worklist.push_back({&To, Limit});
     };
     for (unsigned N = 0; N != G.numNodes(); ++N)
       if (isIn(G.node(N), Part))
         for (const GlobalValue *To : G.references(N))
           Refer(*To, CopyLimit);
-    while (!Left.empty()) {
-      auto [V, Limit] = Left.back();
-      Left.pop_back();
+    while (!Worklist.empty()) {
+      auto [V, Limit] = Worklist.back();
+      Worklist.pop_back();
       auto Next = static_cast<unsigned>(Limit * CopyDecay);
       forEachReference(*V, [&](const GlobalValue &To) { Refer(To, Next); });
     }

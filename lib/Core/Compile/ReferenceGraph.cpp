@@ -25,7 +25,7 @@ using namespace dtlto;
 // In bytes. A larger constant gets a symbol instead of a copy in each part.
 static constexpr uint64_t MaxCopiedConstant = 1024;
 
-bool dtlto::isForTheCompiler(const GlobalValue &V) {
+bool dtlto::isCompilerOnly(const GlobalValue &V) {
   return V.getName() == "llvm.used" || V.getName() == "llvm.compiler.used" ||
          V.getSection() == "llvm.metadata";
 }
@@ -40,13 +40,13 @@ bool dtlto::isRenamed(const GlobalValue &V) {
 }
 
 /// Whether the comdat of \p V has its name. COFF requires this symbol.
-static bool isComdatsName(const GlobalValue &V) {
+static bool isComdatKey(const GlobalValue &V) {
   return V.getComdat() && V.getComdat()->getName() == V.getName();
 }
 
 static bool isEmitted(const GlobalValue &V) {
   return !V.isDeclaration() && !V.hasAvailableExternallyLinkage() &&
-         !isForTheCompiler(V);
+         !isCompilerOnly(V);
 }
 
 /// Whether \p V lists constructors or destructors, which run in its order.
@@ -98,13 +98,13 @@ static bool isInNamedSection(const GlobalValue &V) {
 /// be compared.
 static bool mayEscape(const Value &V) {
   return any_of(V.uses(), [](const Use &U) {
-    const User *By = U.getUser();
-    if (isa<LoadInst>(By))
+    const User *Usr = U.getUser();
+    if (isa<LoadInst>(Usr))
       return false;
-    if (auto *Address = dyn_cast<GEPOperator>(By))
+    if (auto *Address = dyn_cast<GEPOperator>(Usr))
       return U.getOperandNo() != Address->getPointerOperandIndex() ||
              mayEscape(*Address);
-    auto *Copy = dyn_cast<MemTransferInst>(By);
+    auto *Copy = dyn_cast<MemTransferInst>(Usr);
     return !Copy || &U != &Copy->getRawSourceUse();
   });
 }
@@ -122,20 +122,20 @@ static bool isCopiedConstant(const GlobalValue &V) {
          !mayEscape(V);
 }
 
-/// Calls \p Tell once with each constant that \p V consists of.
+/// Calls \p Visit once with each constant that \p V consists of.
 static void forEachConstant(const GlobalValue &V,
-                            function_ref<void(const Constant &)> Tell) {
-  SmallPtrSet<const Constant *, 32> Seen;
-  SmallVector<const Constant *, 32> Left;
+                            function_ref<void(const Constant &)> Visit) {
+  SmallPtrSet<const Constant *, 32> Visited;
+  SmallVector<const Constant *, 32> Worklist;
   auto Add = [&](const Value *Operand) {
     auto *C = dyn_cast_or_null<Constant>(Operand);
-    if (C && !isa<ConstantData>(C) && Seen.insert(C).second)
-      Left.push_back(C);
+    if (C && !isa<ConstantData>(C) && Visited.insert(C).second)
+      Worklist.push_back(C);
   };
   auto Walk = [&] {
-    while (!Left.empty()) {
-      const Constant *C = Left.pop_back_val();
-      Tell(*C);
+    while (!Worklist.empty()) {
+      const Constant *C = Worklist.pop_back_val();
+      Visit(*C);
       if (!isa<GlobalValue>(C))
         for (unsigned I = C->getNumOperands(); I != 0; --I)
           Add(C->getOperand(I - 1));
@@ -163,10 +163,10 @@ static void forEachConstant(const GlobalValue &V,
 }
 
 void dtlto::forEachReference(const GlobalValue &V,
-                             function_ref<void(const GlobalValue &)> Tell) {
+                             function_ref<void(const GlobalValue &)> Visit) {
   forEachConstant(V, [&](const Constant &C) {
     if (auto *To = dyn_cast<GlobalValue>(&C))
-      Tell(*To);
+      Visit(*To);
   });
 }
 
@@ -200,7 +200,7 @@ static bool isOnlyName(const GlobalAlias &A) {
 }
 
 /// Returns the function whose labels \p I refers to by name, or null.
-static const Value *ofLabels(const Instruction &I) {
+static const Value *labelFunction(const Instruction &I) {
   auto *Call = dyn_cast<IntrinsicInst>(&I);
   if (!Call || (Call->getIntrinsicID() != Intrinsic::localrecover &&
                 Call->getIntrinsicID() != Intrinsic::eh_recoverfp))
@@ -213,28 +213,28 @@ static const Value *ofLabels(const Instruction &I) {
 static bool hasLabels(const Function &F) {
   return any_of(F, [](const BasicBlock &B) { return B.hasAddressTaken(); }) ||
          any_of(instructions(F), [](const Instruction &I) {
-           auto *Known = dyn_cast<IntrinsicInst>(&I);
-           return isa<IndirectBrInst>(I) || ofLabels(I) ||
-                  (Known && Known->getIntrinsicID() == Intrinsic::localescape);
+           auto *Call = dyn_cast<IntrinsicInst>(&I);
+           return isa<IndirectBrInst>(I) || labelFunction(I) ||
+                  (Call && Call->getIntrinsicID() == Intrinsic::localescape);
          });
 }
 
-ReferenceGraph::ReferenceGraph(const Module &M) : M(M) {
+ReferenceGraph::ReferenceGraph(const Module &Mod) : Mod(Mod) {
   auto Add = [&](const GlobalValue &V) {
     Numbers[&V] = static_cast<unsigned>(Items.size());
     Items.push_back(&V);
   };
-  for (const GlobalValue &V : M.global_values())
+  for (const GlobalValue &V : Mod.global_values())
     if (isEmitted(V) && !isCopiedConstant(V))
       Add(V);
   NumNodes = static_cast<unsigned>(Items.size());
-  for (const GlobalValue &V : M.global_values())
+  for (const GlobalValue &V : Mod.global_values())
     if (V.hasAvailableExternallyLinkage())
       Add(V);
   const unsigned Assembly = assembly();
   Classes.grow(Assembly + 1);
   addReferences();
-  for (const GlobalAlias &A : M.aliases())
+  for (const GlobalAlias &A : Mod.aliases())
     if (int64_t Offset; !isOnlyName(A) && !resolveAlias(A, Offset))
       addObservers(A);
 
@@ -244,7 +244,7 @@ ReferenceGraph::ReferenceGraph(const Module &M) : M(M) {
   addModuleAssembly();
   // The symbols of OCaml's table are named after the module.
   IsWhole |= any_of(
-      M, [](const Function &F) { return F.hasGC() && F.getGC() == "ocaml"; });
+      Mod, [](const Function &F) { return F.hasGC() && F.getGC() == "ocaml"; });
   for (unsigned N = 0; N != Assembly; ++N)
     if (auto *F = dyn_cast<Function>(Items[N]))
       addAssembly(*F, N);
@@ -257,13 +257,13 @@ ReferenceGraph::ReferenceGraph(const Module &M) : M(M) {
       bindItem(N, Assembly);
 
   // These must keep their names.
-  SmallVector<GlobalValue *, 16> Kept;
-  collectUsedGlobalVariables(M, Kept, /*CompilerUsed=*/false);
-  collectUsedGlobalVariables(M, Kept, /*CompilerUsed=*/true);
-  for (const GlobalValue *V : Kept)
+  SmallVector<GlobalValue *, 16> UsedGlobals;
+  collectUsedGlobalVariables(Mod, UsedGlobals, /*CompilerUsed=*/false);
+  collectUsedGlobalVariables(Mod, UsedGlobals, /*CompilerUsed=*/true);
+  for (const GlobalValue *V : UsedGlobals)
     keepName(*V);
   for (unsigned N = 0; N != NumNodes; ++N)
-    if (Items[N]->hasSection() || isComdatsName(*Items[N]))
+    if (Items[N]->hasSection() || isComdatKey(*Items[N]))
       keepName(*Items[N]);
 
   Classes.compress();
@@ -301,7 +301,7 @@ void ReferenceGraph::addReferences() {
           Join(C->getValue()->stripPointerCasts());
     if (auto *F = dyn_cast<Function>(&V))
       for (const Instruction &I : instructions(F))
-        Join(ofLabels(I));
+        Join(labelFunction(I));
     forEachConstant(V, [&](const Constant &C) {
       if (auto *Label = dyn_cast<BlockAddress>(&C))
         Join(Label->getFunction());
@@ -315,46 +315,46 @@ void ReferenceGraph::addReferences() {
 /// conclude that two declarations have different addresses, and that stores to
 /// one don't change the other.
 void ReferenceGraph::addObservers(const GlobalAlias &A) {
-  std::vector<const Value *> Left{&A};
-  while (!Left.empty()) {
-    const Value *V = Left.back();
-    Left.pop_back();
+  std::vector<const Value *> Worklist{&A};
+  while (!Worklist.empty()) {
+    const Value *V = Worklist.back();
+    Worklist.pop_back();
     for (const Use &U : V->uses()) {
-      const User *By = U.getUser();
-      if (auto *Call = dyn_cast<CallBase>(By); Call && Call->isCallee(&U))
+      const User *Usr = U.getUser();
+      if (auto *Call = dyn_cast<CallBase>(Usr); Call && Call->isCallee(&U))
         continue;
-      const auto *Observer = dyn_cast<GlobalValue>(By);
-      if (auto *I = dyn_cast<Instruction>(By))
+      const auto *Observer = dyn_cast<GlobalValue>(Usr);
+      if (auto *I = dyn_cast<Instruction>(Usr))
         Observer = I->getFunction();
       if (!Observer)
-        Left.push_back(By);
-      else if (auto At = Numbers.find(Observer);
-               At != Numbers.end() && Numbers.count(&A))
-        bindItem(At->second, Numbers.lookup(&A));
+        Worklist.push_back(Usr);
+      else if (auto NodeIt = Numbers.find(Observer);
+               NodeIt != Numbers.end() && Numbers.count(&A))
+        bindItem(NodeIt->second, Numbers.lookup(&A));
     }
   }
 }
 
 void ReferenceGraph::addModuleAssembly() {
-  const auto Symbols = moduleAssemblySymbols(M);
+  const auto Symbols = moduleAssemblySymbols(Mod);
   if (!Symbols) {
     IsWhole = true;
     return;
   }
   AssemblySymbols = *Symbols;
-  HasMacros = hasMacros(moduleAsm(M));
+  HasMacros = hasMacros(moduleAsm(Mod));
   if (AssemblySymbols.empty())
     return;
-  StringMap<const GlobalValue *> OfSymbols;
+  StringMap<const GlobalValue *> ValuesBySymbol;
   Mangler Mangle;
-  for (const GlobalValue &V : M.global_values())
+  for (const GlobalValue &V : Mod.global_values())
     if (V.hasName()) {
       SmallString<64> Name;
       Mangle.getNameWithPrefix(Name, &V, /*CannotUsePrivateLabel=*/false);
-      OfSymbols[Name] = &V;
+      ValuesBySymbol[Name] = &V;
     }
   for (StringRef Name : AssemblySymbols)
-    if (const GlobalValue *V = OfSymbols.lookup(Name))
+    if (const GlobalValue *V = ValuesBySymbol.lookup(Name))
       join(*V, assembly());
 }
 
@@ -425,29 +425,29 @@ bool ReferenceGraph::joinNamed(StringRef Name, unsigned Item, bool MayDefine) {
   if (Name.find_first_not_of(AnyText) == StringRef::npos ||
       Name.contains(UniqueText))
     return false;
-  bool IsAny = false;
+  bool HasMatch = false;
   auto Join = [&](const GlobalValue &V) {
     if (V.isDeclaration() && !MayDefine)
       return;
     join(V, Item);
-    IsAny = true;
+    HasMatch = true;
   };
   if (Name.contains(AnyText)) {
     auto [Matching, IsNew] = MatchingNames.try_emplace(Name);
     if (IsNew)
-      for (const GlobalValue &V : M.global_values())
+      for (const GlobalValue &V : Mod.global_values())
         if (matches(Name, GlobalValue::dropLLVMManglingEscape(V.getName())))
           Matching->second.push_back(&V);
     for (const GlobalValue *V : Matching->second)
       Join(*V);
-    return IsAny;
+    return HasMatch;
   }
-  const GlobalValue *V = M.getNamedValue(Name);
+  const GlobalValue *V = Mod.getNamedValue(Name);
   if (!V)
-    V = M.getNamedValue(("\1" + Name).str());
+    V = Mod.getNamedValue(("\1" + Name).str());
   if (V)
     Join(*V);
-  return IsAny;
+  return HasMatch;
 }
 
 /// Joins \p V with \p Item, whose assembly names \p V.

@@ -33,16 +33,17 @@ class Module;
 namespace dtlto {
 
 /// Whether \p V, such as llvm.used, only informs LLVM and is in no object.
-bool isForTheCompiler(const llvm::GlobalValue &V);
+bool isCompilerOnly(const llvm::GlobalValue &V);
 
 /// Whether the local \p V must be renamed to have a symbol for other parts,
 /// since an alias can't serve as one.
 bool isRenamed(const llvm::GlobalValue &V);
 
-/// Calls \p Tell once with each value that the definition \p V refers to, in
+/// Calls \p Visit once with each value that the definition \p V refers to, in
 /// order.
-void forEachReference(const llvm::GlobalValue &V,
-                      llvm::function_ref<void(const llvm::GlobalValue &)> Tell);
+void forEachReference(
+    const llvm::GlobalValue &V,
+    llvm::function_ref<void(const llvm::GlobalValue &)> Visit);
 
 /// Returns the object that other parts use in place of \p A, and sets \p Offset
 /// to the byte offset in it. Returns null if they use a declaration of \p A.
@@ -54,8 +55,8 @@ class ReferenceGraph {
 public:
   using Globals = std::vector<const llvm::GlobalValue *>;
 
-  /// \p M must outlive this.
-  explicit ReferenceGraph(const llvm::Module &M);
+  /// \p Mod must outlive this.
+  explicit ReferenceGraph(const llvm::Module &Mod);
 
   /// The number of nodes: emitted definitions in the module's order, except
   /// constants that each part copies.
@@ -93,7 +94,7 @@ private:
   void bindItem(unsigned N, unsigned Item);
   void keepName(const llvm::GlobalValue &V);
 
-  const llvm::Module &M;
+  const llvm::Module &Mod;
   /// Nodes, then imports: definitions that are available_externally.
   Globals Items;
   unsigned NumNodes = 0;

@@ -17,13 +17,13 @@ using namespace llvm;
 using namespace dtlto;
 
 Error NoDescriptors::set() {
-  if (Before)
+  if (OldLimit)
     return Error::success();
   rlimit Limit;
   // poll() of one descriptor needs a limit of at least 1, so 0 must be in use.
   if (::getrlimit(RLIMIT_NOFILE, &Limit) == 0 &&
       (::fcntl(0, F_GETFD) >= 0 || ::open("/dev/null", O_RDONLY) == 0)) {
-    Before = Limit;
+    OldLimit = Limit;
     Limit.rlim_cur = 1;
     if (::setrlimit(RLIMIT_NOFILE, &Limit) == 0)
       return Error::success();
@@ -32,9 +32,9 @@ Error NoDescriptors::set() {
 }
 
 void NoDescriptors::lift() {
-  if (Before)
-    ::setrlimit(RLIMIT_NOFILE, &*Before);
-  Before.reset();
+  if (OldLimit)
+    ::setrlimit(RLIMIT_NOFILE, &*OldLimit);
+  OldLimit.reset();
 }
 
 TemporaryFiles::~TemporaryFiles() {
@@ -69,7 +69,7 @@ Expected<std::string> TemporaryFiles::write(StringRef Bytes) {
   return Path;
 }
 
-Expected<std::string> TemporaryFiles::makeRoom(StringRef Kind) {
+Expected<std::string> TemporaryFiles::createOutput(StringRef Kind) {
   std::string Path;
   Expected<int> Fd = create(Kind, Path);
   if (!Fd)

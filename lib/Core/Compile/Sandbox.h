@@ -33,7 +33,7 @@ public:
   void lift();
 
 private:
-  std::optional<rlimit> Before;
+  std::optional<rlimit> OldLimit;
 };
 
 /// Temporary files, which LLVM opens by name. They are removed with this
@@ -52,7 +52,7 @@ public:
   llvm::Expected<std::string> write(llvm::StringRef Bytes);
 
   /// Creates a file for LLVM to write; returns its path.
-  llvm::Expected<std::string> makeRoom(llvm::StringRef Kind);
+  llvm::Expected<std::string> createOutput(llvm::StringRef Kind);
 
   /// Also removes \p Path at the end.
   void add(std::string Path);

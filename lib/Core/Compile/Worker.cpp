@@ -34,8 +34,10 @@ namespace {
 
 class Worker : public CompileClient {
 public:
-  Worker(const Bundle &B, ReadConfig Read, std::function<void(StringRef)> Say)
-      : B(B), Read(std::move(Read)), Say(std::move(Say)) {}
+  Worker(const Bundle &JobBundle, ReadConfig Read,
+         std::function<void(StringRef)> Report)
+      : JobBundle(JobBundle), Read(std::move(Read)), Report(std::move(Report)) {
+  }
 
   Expected<WorkerResult> run();
 
@@ -56,18 +58,18 @@ private:
   Error explain(Error E, bool IsUnreadable);
   Expected<WorkerResult> take(CompiledModule Compiled);
 
-  const Bundle &B;
+  const Bundle &JobBundle;
   ReadConfig Read;
   lto::Config &Conf = Read.Conf;
   const ConfigExtras &Extras = Read.Extras;
-  std::function<void(StringRef)> Say;
+  std::function<void(StringRef)> Report;
   TemporaryFiles Files;
   std::string Remarks; // the path of the file; empty: none
   NoDescriptors Limit;
   std::unique_ptr<ModuleSummaryIndex> Index;
   DefinedSummaries Defined;
   ModuleMapTy Modules; // the primary module and its imports, by path
-  OwnImportList Imports;
+  OwningImportList Imports;
 };
 
 } // namespace
@@ -97,7 +99,7 @@ static Error parseLLVMOptions(ArrayRef<std::string> Options) {
 
 /// Returns the input \p Name, which the configuration names.
 Expected<StringRef> Worker::configFile(StringRef Name) const {
-  for (const Bundle::Input &Input : B.Inputs)
+  for (const Bundle::Input &Input : JobBundle.Inputs)
     if (Input.Path == Name && Input.Role == DTLTO_ROLE_OTHER)
       return StringRef(Input.Bytes.data(), Input.Bytes.size());
   return failure("the file '" + Name + "' of the configuration is missing");
@@ -127,12 +129,12 @@ Error Worker::makeFiles() {
   // The object records the name in the linker; the actual file is another.
   if (!Extras.DwoName.empty()) {
     Conf.SplitDwarfFile = Extras.DwoName;
-    if (Error E = Files.makeRoom("dwo").moveInto(Conf.SplitDwarfOutput))
+    if (Error E = Files.createOutput("dwo").moveInto(Conf.SplitDwarfOutput))
       return E;
   }
   if (!Extras.Remarks)
     return Error::success();
-  if (Error E = Files.makeRoom("remarks").moveInto(Conf.RemarksFilename))
+  if (Error E = Files.createOutput("remarks").moveInto(Conf.RemarksFilename))
     return E;
   Remarks = sideFiles(Conf, 0).Remarks;
   Files.add(Remarks);
@@ -156,8 +158,9 @@ Error Worker::useCodegenData() {
 }
 
 Error Worker::readIndex() {
-  if (Error E = getModuleSummaryIndex(buffer(B.index())).moveInto(Index))
-    return inFile(B.index(), std::move(E));
+  if (Error E =
+          getModuleSummaryIndex(buffer(JobBundle.index())).moveInto(Index))
+    return inFile(JobBundle.index(), std::move(E));
   Index->collectDefinedGVSummariesPerModule(Defined);
   return Error::success();
 }
@@ -178,7 +181,7 @@ static Error checkSummaries(const Module &M, const GVSummaryMapTy &Defined,
 
 Expected<std::unique_ptr<Module>> Worker::read(LLVMContext &Context) {
   // The importer finds modules by their paths in the index.
-  for (const Bundle::Input &Input : B.Inputs) {
+  for (const Bundle::Input &Input : JobBundle.Inputs) {
     if (Input.Role != DTLTO_ROLE_PRIMARY && Input.Role != DTLTO_ROLE_IMPORT)
       continue;
     Expected<BitcodeModule> Module = lto::findThinLTOModule(buffer(Input));
@@ -187,10 +190,11 @@ Expected<std::unique_ptr<Module>> Worker::read(LLVMContext &Context) {
     Modules.insert({Input.Path, *Module});
   }
   Expected<std::unique_ptr<Module>> M =
-      Modules.find(B.primary().Path)->second.parseModule(Context);
+      Modules.find(JobBundle.primary().Path)->second.parseModule(Context);
   if (!M)
-    return inFile(B.primary(), M.takeError());
-  if (Error E = checkSummaries(**M, Defined[B.primary().Path], B.primary()))
+    return inFile(JobBundle.primary(), M.takeError());
+  if (Error E = checkSummaries(**M, Defined[JobBundle.primary().Path],
+                               JobBundle.primary()))
     return std::move(E);
   if (!lto::initImportList(**M, *Index, Imports.List))
     return failure("the index does not describe the imports of the module");
@@ -206,14 +210,14 @@ void Worker::diagnose(const DiagnosticInfo &DI) {
   raw_string_ostream OS(Text);
   OS << LLVMContext::getDiagnosticMessagePrefix(DI.getSeverity()) << ": ";
   printDiagnostic(DI, OS);
-  Text = withName(OS.str(), B.primary().Path, B.Name);
+  Text = replacePath(OS.str(), JobBundle.primary().Path, JobBundle.Name);
   for (auto [Path, Name] :
        {std::pair(&Conf.CSIRProfile, &Extras.CSIRProfile),
         std::pair(&Conf.SampleProfile, &Extras.SampleProfile),
         std::pair(&Conf.ProfileRemapping, &Extras.ProfileRemapping)})
     if (!Name->empty())
-      Text = withName(Text, *Path, *Name);
-  Say(Text);
+      Text = replacePath(Text, *Path, *Name);
+  Report(Text);
 }
 
 void Worker::installHooks() {
@@ -234,7 +238,7 @@ void Worker::installHooks() {
                                  Before = std::move(Conf.PostImportModuleHook)](
                                     unsigned Number, const Module &Imported) {
       keepPart(const_cast<Module &>(Imported), Extras.Spec.Part, Conf, *Index,
-               B.primary().Path);
+               JobBundle.primary().Path);
       return !Before || Before(Number, Imported);
     };
   // Code generation describes a module by its name, which must be in the index.
@@ -250,12 +254,12 @@ void Worker::installHooks() {
 /// Converts \p E of LLVM's backend to an error for the user.
 Error Worker::explain(Error E, bool IsUnreadable) {
   if (IsUnreadable)
-    return inFile(B.primary(), std::move(E));
+    return inFile(JobBundle.primary(), std::move(E));
   // Modules that don't match are an error in the program.
   std::string Text = toString(std::move(E));
   if (!StringRef(Text).starts_with("Function Import: "))
     return failure(Text);
-  Say("error: " + Text);
+  Report("error: " + Text);
   return failure("code generation failed");
 }
 
@@ -274,7 +278,7 @@ static Error takeFile(StringRef Path, std::unique_ptr<MemoryBuffer> &Bytes) {
 Expected<WorkerResult> Worker::take(CompiledModule Compiled) {
   WorkerResult Result;
   Result.Object = std::move(Compiled.Object);
-  Result.Produced = Compiled.IsProduced;
+  Result.IsProduced = Compiled.IsProduced;
   Result.Optimized = std::move(Compiled.Optimized);
   if (Error E = takeFile(Conf.SplitDwarfOutput, Result.Dwo))
     return std::move(E);
@@ -301,11 +305,12 @@ Expected<WorkerResult> Worker::run() {
   CompileSpec Spec = Extras.Spec;
   Spec.IsOptimized = Conf.CodeGenOnly;
   CompiledModule Compiled;
-  Error E = compileModule({Conf, /*Task=*/0, *Index, Imports.List,
-                           Defined[B.primary().Path], &Modules, Unavailable,
-                           B.primary().Path, Extras.ObjectName,
-                           buffer(B.primary()).getBuffer()},
-                          Spec, *this, Compiled);
+  Error E =
+      compileModule({Conf, /*Task=*/0, *Index, Imports.List,
+                     Defined[JobBundle.primary().Path], &Modules, Unavailable,
+                     JobBundle.primary().Path, Extras.ObjectName,
+                     buffer(JobBundle.primary()).getBuffer()},
+                    Spec, *this, Compiled);
   Limit.lift();
   Files.removeOnSignal();
   if (E)
@@ -327,10 +332,10 @@ JobOutputs WorkerResult::outputs() const {
   return Result;
 }
 
-Expected<WorkerResult> dtlto::runBundle(const Bundle &B,
-                                        std::function<void(StringRef)> Say) {
-  Expected<ReadConfig> Read = readConfig(B.Config);
+Expected<WorkerResult> dtlto::runBundle(const Bundle &JobBundle,
+                                        std::function<void(StringRef)> Report) {
+  Expected<ReadConfig> Read = readConfig(JobBundle.Config);
   if (!Read)
     return Read.takeError();
-  return Worker(B, std::move(*Read), std::move(Say)).run();
+  return Worker(JobBundle, std::move(*Read), std::move(Report)).run();
 }

@@ -19,7 +19,7 @@ namespace dtlto {
 
 struct WorkerResult {
   llvm::SmallVector<char, 0> Object;
-  bool Produced = false; // LLVM made an object, maybe an empty one
+  bool IsProduced = false; // LLVM made an object, maybe an empty one
   /// The other files of a job that makes them.
   std::unique_ptr<llvm::MemoryBuffer> Dwo, Remarks;
   /// The optimized module, if the job returns it; empty: it can't be kept.
@@ -28,11 +28,12 @@ struct WorkerResult {
   JobOutputs outputs() const;
 };
 
-/// Compiles \p B as in-process ThinLTO does. Call it once in a process: LLVM's
-/// options are global. \p Say receives each LLVM diagnostic as "error: ...",
-/// "warning: ...", "remark: ..." or "note: ...". Fails with a reason.
+/// Compiles \p JobBundle as in-process ThinLTO does. Call it once in a process:
+/// LLVM's options are global. \p Report receives each LLVM diagnostic as
+/// "error: ...", "warning: ...", "remark: ..." or "note: ...". Fails with a
+/// reason.
 llvm::Expected<WorkerResult>
-runBundle(const Bundle &B, std::function<void(llvm::StringRef)> Say);
+runBundle(const Bundle &JobBundle, std::function<void(llvm::StringRef)> Report);
 
 } // namespace dtlto
 

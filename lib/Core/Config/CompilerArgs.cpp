@@ -39,27 +39,29 @@ namespace {
 /// that has none.
 class ArgsBuilder : public FieldVisitor {
 public:
-  explicit ArgsBuilder(const Triple &TheTriple) : TheTriple(TheTriple) {}
+  explicit ArgsBuilder(const Triple &TargetTriple)
+      : TargetTriple(TargetTriple) {}
 
   void addTarget(const lto::Config &Conf);
 
-  void clang(const ForClang &How, bool IsDefault,
+  void clang(const ClangSetting &Setting, bool IsDefault,
              std::optional<uint64_t> Value = std::nullopt) {
     const char *Word = nullptr;
-    if (Value && *Value < How.Words.size() &&
-        (!How.IsForCOFF || TheTriple.isOSBinFormatCOFF()))
-      Word = How.Words[*Value];
-    need(Word || IsDefault, How.What);
+    if (Value && *Value < Setting.Words.size() &&
+        (!Setting.IsForCOFF || TargetTriple.isOSBinFormatCOFF()))
+      Word = Setting.Words[*Value];
+    need(Word || IsDefault, Setting.What);
     if (!StringRef(Word).empty())
-      add(How.Option, Word);
+      add(Setting.Option, Word);
   }
-  void clang(const ForClang &How, bool IsDefault, ArrayRef<std::string> Texts) {
-    need(How.Option || IsDefault, How.What);
-    for (size_t I = 0; How.Option && I < Texts.size(); ++I)
-      add(How.Option, Texts[I]);
+  void clang(const ClangSetting &Setting, bool IsDefault,
+             ArrayRef<std::string> Texts) {
+    need(Setting.Option || IsDefault, Setting.What);
+    for (size_t I = 0; Setting.Option && I < Texts.size(); ++I)
+      add(Setting.Option, Texts[I]);
   }
-  void need(bool IsFit, StringRef What) {
-    if (!IsFit && Reason.empty())
+  void need(bool IsAllowed, StringRef What) {
+    if (!IsAllowed && Reason.empty())
       Reason = What.str();
   }
 
@@ -70,7 +72,7 @@ private:
   /// \p Option is null or a frontend option.
   void add(const char *Option, const Twine &Word);
 
-  const Triple &TheTriple;
+  const Triple &TargetTriple;
 };
 
 } // namespace
@@ -87,22 +89,22 @@ void ArgsBuilder::add(const char *Option, const Twine &Word) {
 }
 
 void ArgsBuilder::addTarget(const lto::Config &Conf) {
-  need(isKnownTarget(TheTriple),
-       "the features that clang has for " + TheTriple.getArchName().str());
+  need(isKnownTarget(TargetTriple),
+       "the features that clang has for " + TargetTriple.getArchName().str());
   // The driver may add a version to the triple, and the frontend would then
   // change the triple of the module. So set the triple for both.
-  add(nullptr, "--target=" + TheTriple.str());
-  add("-triple", TheTriple.str());
+  add(nullptr, "--target=" + TargetTriple.str());
+  add("-triple", TargetTriple.str());
   // Objects made by LLD don't record the command line.
-  if (TheTriple.isOSBinFormatCOFF())
+  if (TargetTriple.isOSBinFormatCOFF())
     add("", "-gno-codeview-command-line");
-  if (!TheTriple.isRISCV())
+  if (!TargetTriple.isRISCV())
     return;
   // Clang takes the ABI from the module in a different way.
   need(!TakesRISCVABIFromModule, "the ABI of a RISC-V module");
   // Fix the driver's choice, then undo its effect.
   need(Conf.CPU.empty() && Conf.MAttrs.empty(), "-mcpu and -mattr for RISC-V");
-  add(nullptr, TheTriple.isArch64Bit() ? "-march=rv64gc" : "-march=rv32gc");
+  add(nullptr, TargetTriple.isArch64Bit() ? "-march=rv64gc" : "-march=rv32gc");
   for (StringRef Feature :
        {"m", "a", "f", "d", "c", "zicsr", "zifencei", "zmmul", "relax"})
     add("-target-feature", "-" + Feature);
@@ -110,9 +112,9 @@ void ArgsBuilder::addTarget(const lto::Config &Conf) {
 }
 
 Expected<std::vector<std::string>>
-dtlto::compilerArgs(const lto::Config &Conf, const Triple &TheTriple,
+dtlto::compilerArgs(const lto::Config &Conf, const Triple &TargetTriple,
                     ArrayRef<std::string> LLVMOptions, bool HasPartHook) {
-  ArgsBuilder Builder(TheTriple);
+  ArgsBuilder Builder(TargetTriple);
   Builder.addTarget(Conf);
   Builder.need(HasPartHook || !Conf.PostImportModuleHook, SaveTempsHooks);
   visitConfig(Builder, Conf);

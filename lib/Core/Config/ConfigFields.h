@@ -32,8 +32,8 @@
 namespace dtlto {
 
 // O is the struct; it is const for visitors that only read. Values are copied
-// because most flags are bit-fields. CLANG is a ForClang, VISIT a call of the
-// visitor.
+// because most flags are bit-fields. CLANG is a ClangSetting, VISIT a call of
+// the visitor.
 #define IF_SETTING if constexpr (!std::is_const_v<T>)
 
 #define FIELD(TYPE, NAME, CLANG, VISIT)                                        \
@@ -211,7 +211,7 @@ template <class Visitor, class T> void visitConfig(Visitor &Visit, T &O) {
 /// llvm/Passes/PassBuilder.h. \p T is a PipelineTuningOptions.
 template <class Visitor, class T> void visitTuning(Visitor &Visit, T &O) {
   const T Default{};
-  constexpr ForClang Same = same("tuning of the optimization pipeline");
+  constexpr ClangSetting Same = same("tuning of the optimization pipeline");
   FLAG(LoopInterleaving, Any)
   FLAG(LoopVectorization, words({"-fno-vectorize", "-fvectorize"}))
   FLAG(SLPVectorization, words({"-fno-slp-vectorize", "-fslp-vectorize"}))
@@ -240,9 +240,9 @@ template <class Visitor, class T> void visitTuning(Visitor &Visit, T &O) {
 /// llvm/Target/TargetOptions.h, except MCOptions. \p T is a TargetOptions.
 template <class Visitor, class T> void visitTarget(Visitor &Visit, T &O) {
   const T Default{};
-  constexpr ForClang Selector = same("another instruction selector"),
-                     Targets =
-                         same("target options that targets set themselves");
+  constexpr ClangSetting Selector = same("another instruction selector"),
+                         Targets =
+                             same("target options that targets set themselves");
   std::array<int64_t, 2> Binutils = {O.BinutilsVersion.first,
                                      O.BinutilsVersion.second};
   Visit.clang(same("another version of binutils"),
@@ -368,12 +368,12 @@ template <class Visitor, class T> void visitTarget(Visitor &Visit, T &O) {
 /// llvm/MC/MCTargetOptions.h. \p T is an MCTargetOptions.
 template <class Visitor, class T> void visitMC(Visitor &Visit, T &O) {
   const T Default{};
-  constexpr ForClang Assembler = same("assembler options"),
-                     TimeStamp = {"-mllvm -incremental-linker-compatible",
-                                  {"-mno-incremental-linker-compatible",
-                                   "-mincremental-linker-compatible"},
-                                  nullptr,
-                                  /*IsForCOFF=*/true};
+  constexpr ClangSetting Assembler = same("assembler options"),
+                         TimeStamp = {"-mllvm -incremental-linker-compatible",
+                                      {"-mno-incremental-linker-compatible",
+                                       "-mincremental-linker-compatible"},
+                                      nullptr,
+                                      /*IsForCOFF=*/true};
   FLAG(MCRelaxAll, same("-mllvm -mc-relax-all"))
   FLAG(MCNoExecStack, Assembler)
   FLAG(MCFatalWarnings, same("-mllvm -fatal-warnings"))

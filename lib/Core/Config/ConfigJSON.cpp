@@ -46,7 +46,7 @@ static std::string quoted(StringRef Bytes) {
 }
 
 /// Calls \p Each with each section's name and a visitor of its fields.
-template <class Conf, class Fn> static void forSections(Conf &C, Fn Each) {
+template <class Conf, class Fn> static void forEachSection(Conf &C, Fn Each) {
   Each("config", [&](auto &Visit) { visitConfig(Visit, C); });
   Each("target", [&](auto &Visit) { visitTarget(Visit, C.Options); });
   Each("mc", [&](auto &Visit) { visitMC(Visit, C.Options.MCOptions); });
@@ -56,7 +56,7 @@ template <class Conf, class Fn> static void forSections(Conf &C, Fn Each) {
 static constexpr StringLiteral ARCContract = "objc-arc-contract";
 
 /// Calls \p Each with each field whose file may be sent, and the file's name.
-template <class Extras, class Fn> static void forFiles(Extras &E, Fn Each) {
+template <class Extras, class Fn> static void forEachFile(Extras &E, Fn Each) {
   Each("CSIRProfile", E.CSIRProfile);
   Each("SampleProfile", E.SampleProfile);
   Each("ProfileRemapping", E.ProfileRemapping);
@@ -73,11 +73,12 @@ namespace {
 /// A visitor of ConfigFields.h. Keeps the first field that text can't express.
 class Writer : public FieldVisitor {
 public:
-  Writer(json::OStream &OS, const ConfigExtras &Extras, bool NoCodegen)
-      : OS(OS), NoCodegen(NoCodegen), OnlyCodegen(Extras.Spec.IsOptimized) {
-    forFiles(Extras, [&](StringRef Name, StringRef File) {
+  Writer(json::OStream &OS, const ConfigExtras &Extras, bool OmitsCodegen)
+      : OS(OS), OmitsCodegen(OmitsCodegen),
+        OnlyCodegen(Extras.Spec.IsOptimized) {
+    forEachFile(Extras, [&](StringRef Name, StringRef File) {
       if (!File.empty())
-        Sent.insert(Name);
+        ReplacedFields.insert(Name);
     });
     for (auto [Name, IsSent] :
          {std::pair("BBSections", !Extras.FunctionList.empty()),
@@ -86,7 +87,7 @@ public:
           std::pair("DwoDir", !Extras.DwoName.empty()),
           std::pair("RemarksFilename", Extras.Remarks)})
       if (IsSent)
-        Sent.insert(Name);
+        ReplacedFields.insert(Name);
   }
 
   void flag(StringRef Name, bool Value) {
@@ -94,7 +95,7 @@ public:
       OS.attribute(Name, Value || (OnlyCodegen && Name == "CodeGenOnly"));
   }
   void number(StringRef Name, int64_t Value, int64_t Min, int64_t Max) {
-    Last = Name;
+    LastField = Name;
     checkRange(Name, Value, Min, Max);
     if (!isLeftOut())
       OS.attribute(Name, Value);
@@ -116,11 +117,11 @@ public:
       OS.attribute(Name, Value ? json::Value(*Value) : json::Value(nullptr));
   }
   void text(StringRef Name, StringRef Value) {
-    Last = Name;
+    LastField = Name;
     if (isLeftOut())
       return;
     OS.attributeBegin(Name);
-    write(Name, Sent.contains(Name) ? "" : Value);
+    write(Name, ReplacedFields.contains(Name) ? "" : Value);
     OS.attributeEnd();
   }
   void texts(StringRef Name, ArrayRef<std::string> Value) {
@@ -131,14 +132,14 @@ public:
         write(Name, S);
     });
   }
-  void fixed(StringRef Name, bool IsFit, const Twine &What) {
-    Last = Name;
-    require(IsFit, What);
+  void fixed(StringRef Name, bool IsAllowed, const Twine &What) {
+    LastField = Name;
+    require(IsAllowed, What);
     isLeftOut();
   }
-  void onlyCodegen() { IsNext = NoCodegen; }
-  void require(bool IsFit, const Twine &What) {
-    if (!IsFit && Reason.empty() && !Sent.contains(Last))
+  void onlyCodegen() { SkipsNext = OmitsCodegen; }
+  void require(bool IsAllowed, const Twine &What) {
+    if (!IsAllowed && Reason.empty() && !ReplacedFields.contains(LastField))
       Reason = What.str();
   }
 
@@ -146,24 +147,24 @@ public:
 
 private:
   /// Whether to leave out the current field. Call it once per field.
-  bool isLeftOut() { return std::exchange(IsNext, false); }
+  bool isLeftOut() { return std::exchange(SkipsNext, false); }
   void checkRange(StringRef Name, int64_t Value, int64_t Min, int64_t Max) {
     require(Min <= Value && Value <= Max,
             "the value " + Twine(Value) + " of " + Name);
   }
   /// LLVM's JSON would replace bytes that aren't UTF-8.
   void write(StringRef Name, StringRef Value) {
-    bool IsFit = json::isUTF8(Value);
-    require(IsFit, Name + " with bytes that are not UTF-8");
-    OS.value(IsFit ? Value : "");
+    bool IsAllowed = json::isUTF8(Value);
+    require(IsAllowed, Name + " with bytes that are not UTF-8");
+    OS.value(IsAllowed ? Value : "");
   }
 
   json::OStream &OS;
-  const bool NoCodegen;   // leave out what only code generation reads
-  bool IsNext = false;    // the next field is left out
-  const bool OnlyCodegen; // always write true for CodeGenOnly
-  StringSet<> Sent;       // fields that the extras replace
-  StringRef Last;         // the field that require() refers to
+  const bool OmitsCodegen;    // leave out what only code generation reads
+  bool SkipsNext = false;     // the next field is left out
+  const bool OnlyCodegen;     // always write true for CodeGenOnly
+  StringSet<> ReplacedFields; // fields that the extras replace
+  StringRef LastField;        // the field that require() refers to
 };
 
 } // namespace
@@ -181,21 +182,21 @@ static Error checkWords(ArrayRef<std::string> Words) {
 }
 
 /// Writes a configuration with the options \p Words, as writeConfig() does, or
-/// with \p NoCodegen as writeOptimizationConfig() does.
+/// with \p OmitsCodegen as writeOptimizationConfig() does.
 static Expected<std::string> writeText(const lto::Config &Conf,
                                        ArrayRef<std::string> Words,
                                        const ConfigExtras &Extras,
-                                       bool NoCodegen) {
+                                       bool OmitsCodegen) {
   std::string Text;
   raw_string_ostream Stream(Text);
   json::OStream OS(Stream);
-  Writer W(OS, Extras, NoCodegen);
+  Writer W(OS, Extras, OmitsCodegen);
   OS.object([&] {
     OS.attribute("llvm", LLVM_VERSION_STRING);
     W.texts("options", Words);
     OS.attributeObject("files", [&] {
-      forFiles(Extras, [&](StringRef Name, StringRef File) {
-        if (!File.empty() && !NoCodegen)
+      forEachFile(Extras, [&](StringRef Name, StringRef File) {
+        if (!File.empty() && !OmitsCodegen)
           OS.attribute(Name, File);
       });
     });
@@ -205,9 +206,9 @@ static Expected<std::string> writeText(const lto::Config &Conf,
     });
     W.texts("unavailable", Extras.Unavailable);
     OS.attributeObject("outputs", [&] {
-      if (!Extras.DwoName.empty() && !NoCodegen)
+      if (!Extras.DwoName.empty() && !OmitsCodegen)
         W.text("dwo", Extras.DwoName);
-      if (!Extras.ObjectName.empty() && !NoCodegen)
+      if (!Extras.ObjectName.empty() && !OmitsCodegen)
         W.text("object", Extras.ObjectName);
       if (Extras.Remarks)
         OS.attribute("remarks", true);
@@ -220,11 +221,11 @@ static Expected<std::string> writeText(const lto::Config &Conf,
         W.text("module", Extras.ModuleName);
       if (Extras.Spec.Round != 0)
         OS.attribute("round", Extras.Spec.Round);
-      if (Extras.Spec.ReturnsOptimized && !NoCodegen)
+      if (Extras.Spec.ReturnsOptimized && !OmitsCodegen)
         OS.attribute("optimized", true);
     });
-    forSections(Conf, [&](StringRef Name, auto Visited) {
-      OS.attributeObject(Name, [&] { Visited(W); });
+    forEachSection(Conf, [&](StringRef Name, auto VisitFields) {
+      OS.attributeObject(Name, [&] { VisitFields(W); });
     });
   });
   Stream.flush();
@@ -238,7 +239,8 @@ static Expected<std::string> writeText(const lto::Config &Conf,
 /// Writes a configuration with \p LLVMOptions, reduced to a compiler's.
 static Expected<std::string> write(const lto::Config &Conf,
                                    ArrayRef<std::string> LLVMOptions,
-                                   const ConfigExtras &Extras, bool NoCodegen) {
+                                   const ConfigExtras &Extras,
+                                   bool OmitsCodegen) {
   // Check before filtering, which drops words that compilers don't need.
   if (Error E = checkWords(LLVMOptions))
     return std::move(E);
@@ -246,21 +248,21 @@ static Expected<std::string> write(const lto::Config &Conf,
       llvmOptionsForCompiler(LLVMOptions);
   if (!Words)
     return Words.takeError();
-  return writeText(Conf, NoCodegen ? withoutCodegenOptions(*Words) : *Words,
-                   Extras, NoCodegen);
+  return writeText(Conf, OmitsCodegen ? withoutCodegenOptions(*Words) : *Words,
+                   Extras, OmitsCodegen);
 }
 
 Expected<std::string> dtlto::writeConfig(const lto::Config &Conf,
                                          ArrayRef<std::string> LLVMOptions,
                                          const ConfigExtras &Extras) {
-  return write(Conf, LLVMOptions, Extras, /*NoCodegen=*/false);
+  return write(Conf, LLVMOptions, Extras, /*OmitsCodegen=*/false);
 }
 
 Expected<std::string>
 dtlto::writeOptimizationConfig(const lto::Config &Conf,
                                ArrayRef<std::string> LLVMOptions,
                                const ConfigExtras &Extras) {
-  return write(Conf, LLVMOptions, Extras, /*NoCodegen=*/true);
+  return write(Conf, LLVMOptions, Extras, /*OmitsCodegen=*/true);
 }
 
 //===----------------------------------------------------------------------===//
@@ -329,7 +331,7 @@ public:
   /// the visit.
   std::string takeReason() {
     for (const auto &Field : Fields)
-      if (Reason.empty() && !Seen.contains(StringRef(Field.first)))
+      if (Reason.empty() && !ReadFields.contains(StringRef(Field.first)))
         Reason =
             ("unknown field " + quoted(Field.first) + " in '" + Section + "'")
                 .str();
@@ -359,7 +361,7 @@ private:
   }
 
   template <class Fn> void read(StringRef Name, StringRef Kind, Fn Take) {
-    Seen.insert(Name);
+    ReadFields.insert(Name);
     const json::Value *V = Fields.get(Name);
     if ((V && Take(*V)) || !Reason.empty())
       return;
@@ -369,7 +371,7 @@ private:
 
   StringRef Section;
   const json::Object &Fields;
-  StringSet<> Seen;
+  StringSet<> ReadFields;
   std::string Reason;
 };
 
@@ -385,7 +387,7 @@ static bool readExtras(const json::Object &Top, ConfigExtras &Extras) {
       !readTexts(*Unavailable, Extras.Unavailable))
     return false;
   // Writing the result again detects unknown members.
-  forFiles(Extras, [&](StringRef Name, std::string &File) {
+  forEachFile(Extras, [&](StringRef Name, std::string &File) {
     File = Files->getString(Name).value_or("").str();
   });
   Extras.DwoName = Outputs->getString("dwo").value_or("").str();
@@ -416,14 +418,14 @@ static bool readExtras(const json::Object &Top, ConfigExtras &Extras) {
   });
 }
 
-static Error bad(const Twine &Why) {
+static Error invalidConfig(const Twine &Why) {
   return failure("not a configuration: " + Why);
 }
 
 static Error readSections(const json::Object &Top, lto::Config &Conf) {
   std::string Reason;
   size_t NumSections = 0;
-  forSections(Conf, [&](StringRef Name, auto Visited) {
+  forEachSection(Conf, [&](StringRef Name, auto VisitFields) {
     ++NumSections;
     if (!Reason.empty())
       return;
@@ -433,32 +435,32 @@ static Error readSections(const json::Object &Top, lto::Config &Conf) {
       return;
     }
     Reader R(Name, *Fields);
-    Visited(R);
+    VisitFields(R);
     Reason = R.takeReason();
   });
   if (!Reason.empty())
-    return bad(Reason);
+    return invalidConfig(Reason);
   if (Top.size() != 6 + NumSections)
-    return bad("members other than the sections");
+    return invalidConfig("members other than the sections");
   return Error::success();
 }
 
 Expected<ReadConfig> dtlto::readConfig(StringRef Text) {
   if (Text.size() > MaxSize)
-    return bad("more than 1 MiB");
+    return invalidConfig("more than 1 MiB");
   if (JSONShape(Text).Depth > MaxDepth)
-    return bad("brackets are nested too deep");
+    return invalidConfig("brackets are nested too deep");
   Expected<json::Value> Parsed = json::parse(Text);
   if (!Parsed)
-    return bad(toString(Parsed.takeError()));
+    return invalidConfig(toString(Parsed.takeError()));
   const json::Object *Top = Parsed->getAsObject();
   if (!Top)
-    return bad("not a JSON object");
+    return invalidConfig("not a JSON object");
 
   // Check the version first: other versions may have other members.
   std::optional<StringRef> Version = Top->getString("llvm");
   if (!Version)
-    return bad("'llvm' is missing");
+    return invalidConfig("'llvm' is missing");
   if (*Version != LLVM_VERSION_STRING)
     return failure("a configuration for LLVM " + quoted(*Version) +
                    ", but this is LLVM " LLVM_VERSION_STRING);
@@ -466,31 +468,33 @@ Expected<ReadConfig> dtlto::readConfig(StringRef Text) {
   ReadConfig Result;
   const json::Value *Options = Top->get("options");
   if (!Options || !readTexts(*Options, Result.LLVMOptions))
-    return bad("'options' is missing, or is not an array of strings");
+    return invalidConfig("'options' is missing, or is not an array of strings");
   if (Error E = checkWords(Result.LLVMOptions))
     return std::move(E);
-  if (Error E = checkOptionsOfCompiler(Result.LLVMOptions))
+  if (Error E = checkCompilerOptions(Result.LLVMOptions))
     return std::move(E);
 
   if (!readExtras(*Top, Result.Extras))
-    return bad("'files', 'passes', 'unavailable' or 'outputs' is missing, or "
-               "not as expected");
+    return invalidConfig(
+        "'files', 'passes', 'unavailable' or 'outputs' is missing, or "
+        "not as expected");
   if (!HasCodegenData &&
       (Result.Extras.Spec.Round != 0 || !Result.Extras.CodegenData.empty()))
-    return bad("this LLVM does not support codegen data");
+    return invalidConfig("this LLVM does not support codegen data");
 
   if (Error E = readSections(*Top, Result.Conf))
     return std::move(E);
 
   // This detects everything else: a repeated field, spaces, another order or
   // spelling, a value that the writer refuses.
-  Expected<std::string> Again =
+  Expected<std::string> CanonicalText =
       writeText(Result.Conf, Result.LLVMOptions, Result.Extras,
-                /*NoCodegen=*/false);
-  if (!Again)
-    return bad(toString(Again.takeError()));
-  if (*Again != Text)
-    return bad("a field occurs twice, or the text is not in canonical form");
+                /*OmitsCodegen=*/false);
+  if (!CanonicalText)
+    return invalidConfig(toString(CanonicalText.takeError()));
+  if (*CanonicalText != Text)
+    return invalidConfig(
+        "a field occurs twice, or the text is not in canonical form");
   if (Result.Extras.ObjCARCContract)
     Result.Conf.PreCodeGenPassesHook = [](legacy::PassManager &Passes) {
       Passes.add(createObjCARCContractPass());

@@ -14,18 +14,18 @@
 //     optional(Name, std::optional<uint64_t> &Value, uint64_t Max)
 //     text(Name, std::string &Value)
 //     texts(Name, std::vector<std::string> &Value)
-//   fixed(Name, bool IsFit, What)
+//   fixed(Name, bool IsAllowed, What)
 //     a field that text can only express with the value of a new struct
 //   unused(Name)
 //     a field that lto::thinBackend never reads, or doesn't read if the
 //     fixed fields have their values
-//   require(bool IsFit, What)
+//   require(bool IsAllowed, What)
 //     another condition on the previous field, for text
 //   onlyCodegen()
 //     only code generation reads the next field. All other fields count as
 //     read by earlier passes, too: targets tell passes much about CPU, features
 //     and options (TargetTransformInfo)
-//   clang(const ForClang &How, bool IsDefault, Value)
+//   clang(const ClangSetting &Setting, bool IsDefault, Value)
 //     how clang gets the value: a number, enumerator or flag as
 //     std::optional<uint64_t>, or texts. IsDefault: the value is that of a new
 //     struct. Without Value, only IsDefault matters.
@@ -44,7 +44,7 @@ namespace dtlto {
 
 /// How clang sets a field to the linker's value. Without an option, clang keeps
 /// the value of a new struct.
-struct ForClang {
+struct ClangSetting {
   /// The reason if clang can't set it; null: any other value works.
   const char *What = nullptr;
   /// Words by value. Empty: the value is clang's default. Null: no word exists.
@@ -58,18 +58,18 @@ struct ForClang {
 
 /// The object doesn't depend on the field, or depends on it only together with
 /// another field that has a reason.
-inline constexpr ForClang Any;
-constexpr ForClang same(const char *What) { return {What}; }
+inline constexpr ClangSetting Any;
+constexpr ClangSetting same(const char *What) { return {What}; }
 inline constexpr const char *NoWord = "a value that clang has no option for";
-constexpr ForClang words(std::array<const char *, 6> Words,
-                         const char *What = NoWord) {
+constexpr ClangSetting words(std::array<const char *, 6> Words,
+                             const char *What = NoWord) {
   return {What, Words};
 }
 /// For values that the driver doesn't pass on, or only for some toolchains. The
 /// frontend uses the last occurrence of each option.
-constexpr ForClang frontend(const char *Option,
-                            std::array<const char *, 6> Words = {},
-                            const char *What = NoWord) {
+constexpr ClangSetting frontend(const char *Option,
+                                std::array<const char *, 6> Words = {},
+                                const char *What = NoWord) {
   return {What, Words, Option};
 }
 

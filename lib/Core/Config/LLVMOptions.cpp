@@ -109,7 +109,7 @@ static bool isPlainText(StringRef Name) {
 /// Whether the value of \p O may be any text. LLVM doesn't expose an option's
 /// type, only the width of its name in a help text. There, `=<int>`, `=<uint>`
 /// and so on follow the name, `=<value>` for a choice, or nothing for a flag.
-static bool takesText(const cl::Option &O) {
+static bool mayTakeText(const cl::Option &O) {
   if (!O.ValueStr.empty())
     return true;
   // "  --" precedes the name (one dash before a single letter), " - " follows.
@@ -127,8 +127,8 @@ static bool isForCompiler(StringRef Name) {
   if (isCodeGenFlag(Name) || hasSideEffects(Name) || isCodegenData(Name) ||
       readsWholeIndex(Name))
     return false;
-  const cl::Option *Known = findOption(Name);
-  return Known && (!takesText(*Known) || isPlainText(Name));
+  const cl::Option *Opt = findOption(Name);
+  return Opt && (!mayTakeText(*Opt) || isPlainText(Name));
 }
 
 namespace {
@@ -151,9 +151,9 @@ static std::vector<OptionWord> readWords(ArrayRef<std::string> Words) {
     NeedsValue = false;
     if (!IsValue) {
       Name = Word.ltrim('-').split('=').first;
-      const cl::Option *Known = findOption(Name);
-      NeedsValue = Known && !Word.contains('=') &&
-                   Known->getValueExpectedFlag() == cl::ValueRequired;
+      const cl::Option *Opt = findOption(Name);
+      NeedsValue = Opt && !Word.contains('=') &&
+                   Opt->getValueExpectedFlag() == cl::ValueRequired;
     }
     Result.push_back({Word, Name, IsValue});
   }
@@ -164,11 +164,11 @@ static std::vector<OptionWord> readWords(ArrayRef<std::string> Words) {
 static bool isFileOfOptions(StringRef Word) { return Word.starts_with("@"); }
 
 std::vector<std::string>
-dtlto::optionsThatAreSet(ArrayRef<std::string> Options) {
+dtlto::filterParsedOptions(ArrayRef<std::string> Options) {
   std::vector<std::string> Result;
   for (const OptionWord &Word : readWords(Options)) {
-    const cl::Option *Known = findOption(Word.Name);
-    if (isFileOfOptions(Word.Text) || (Known && Known->getNumOccurrences() > 0))
+    const cl::Option *Opt = findOption(Word.Name);
+    if (isFileOfOptions(Word.Text) || (Opt && Opt->getNumOccurrences() > 0))
       Result.push_back(Word.Text.str());
   }
   return Result;
@@ -177,19 +177,19 @@ dtlto::optionsThatAreSet(ArrayRef<std::string> Options) {
 Expected<std::vector<std::string>>
 dtlto::llvmOptionsForCompiler(ArrayRef<std::string> Options) {
   std::vector<std::string> Result;
-  StringMap<int> Seen; // the number of occurrences, as LLVM counts
+  StringMap<int> Occurrences; // the number of occurrences, as LLVM counts
   bool IsForCompiler = false;
   for (const OptionWord &Word : readWords(Options)) {
     if (!Word.IsValue) {
-      ++Seen[Word.Name];
-      IsForCompiler = !isCodeGenFlag(Word.Name) && !isTakenFromJob(Word.Name);
+      ++Occurrences[Word.Name];
+      IsForCompiler = !isCodeGenFlag(Word.Name) && !isExpressedByJob(Word.Name);
       if (IsForCompiler && !isForCompiler(Word.Name))
         return failure("-mllvm -" + Word.Name);
     }
     // For a list, LLVM counts each element.
-    if (const cl::Option *Known = findOption(Word.Name);
-        Known && (Known->getMiscFlags() & cl::CommaSeparated))
-      Seen[Word.Name] += int(Word.Text.count(','));
+    if (const cl::Option *Opt = findOption(Word.Name);
+        Opt && (Opt->getMiscFlags() & cl::CommaSeparated))
+      Occurrences[Word.Name] += int(Word.Text.count(','));
     if (IsForCompiler || isFileOfOptions(Word.Text))
       Result.push_back(Word.Text.str());
   }
@@ -199,13 +199,13 @@ dtlto::llvmOptionsForCompiler(ArrayRef<std::string> Options) {
   for (const auto &Entry : cl::getRegisteredOptions()) {
     StringRef Name = Entry.second->ArgStr;
     int N = Entry.second->getNumOccurrences();
-    if (N > 0 && Seen.lookup(Name) != N && !isCodeGenFlag(Name))
+    if (N > 0 && Occurrences.lookup(Name) != N && !isCodeGenFlag(Name))
       return failure("LLVM option -" + Name);
   }
   return Result;
 }
 
-Error dtlto::checkOptionsOfCompiler(ArrayRef<std::string> Words) {
+Error dtlto::checkCompilerOptions(ArrayRef<std::string> Words) {
   bool HasOption = false;
   for (const OptionWord &Word : readWords(Words)) {
     if (Word.IsValue ? HasOption : isForCompiler(Word.Name)) {

@@ -34,7 +34,8 @@ namespace dtlto {
 
 /// Returns the words of \p Options that LLVM has read as its own options. The
 /// other words were values of other linker options.
-std::vector<std::string> optionsThatAreSet(llvm::ArrayRef<std::string> Options);
+std::vector<std::string>
+filterParsedOptions(llvm::ArrayRef<std::string> Options);
 
 /// Returns the words of \p Options that a compiler needs. Fails with a one-line
 /// reason that names the option if a compiler must not get it, or if LLVM has
@@ -45,7 +46,7 @@ llvmOptionsForCompiler(llvm::ArrayRef<std::string> Options);
 /// Fails with a one-line reason unless \p Words can be a result of
 /// llvmOptionsForCompiler() on another machine with the same LLVM. Doesn't
 /// check the options' values.
-llvm::Error checkOptionsOfCompiler(llvm::ArrayRef<std::string> Words);
+llvm::Error checkCompilerOptions(llvm::ArrayRef<std::string> Words);
 
 /// Returns \p Words, a result of llvmOptionsForCompiler(), without the options
 /// that only code generation reads.

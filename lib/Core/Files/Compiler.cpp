@@ -19,8 +19,8 @@ using namespace llvm;
 using namespace dtlto;
 
 /// The maximum size of a compiler's output in bytes.
-static constexpr size_t MaxWords = 65536;
-static constexpr std::chrono::seconds MaxAnswer(60);
+static constexpr size_t MaxOutput = 65536;
+static constexpr std::chrono::seconds AnswerTimeout(60);
 
 CommandResult dtlto::runCommand(const std::string &Program,
                                 ArrayRef<std::string> Args, int (*Stop)(void *),
@@ -29,14 +29,14 @@ CommandResult dtlto::runCommand(const std::string &Program,
   for (const std::string &Arg : Args)
     Argv.push_back(Arg.c_str());
   Argv.push_back(nullptr);
-  std::string Words(MaxWords, '\0');
+  std::string Output(MaxOutput, '\0');
   dtlto_run Run = {Program.c_str(), Stop, Context};
   int32_t Status = dtlto_run_command(&Run, Argv.data(), DTLTO_RUN_HERE,
-                                     Words.data(), Words.size());
+                                     Output.data(), Output.size());
   CommandResult R;
-  R.Ran = Status == DTLTO_OK || Status == DTLTO_ERROR_COMPILER;
-  R.Good = Status == DTLTO_OK;
-  R.Words = strangersLines(Words.c_str(), MaxWords);
+  R.HasRun = Status == DTLTO_OK || Status == DTLTO_ERROR_COMPILER;
+  R.Succeeded = Status == DTLTO_OK;
+  R.Output = sanitizedLines(Output.c_str(), MaxOutput);
   return R;
 }
 
@@ -51,7 +51,7 @@ static StringRef restOfLine(StringRef Text, StringRef Begin) {
   return {};
 }
 
-Expected<Compiler> dtlto::readVersion(StringRef Answer) {
+Expected<Compiler> dtlto::parseVersion(StringRef Answer) {
   static constexpr StringLiteral Before = "clang version ";
   Compiler C;
   size_t At = Answer.find(Before);
@@ -78,7 +78,7 @@ Expected<Compiler> dtlto::readVersion(StringRef Answer) {
   return C;
 }
 
-Expected<Compiler> dtlto::askCompiler(ArrayRef<std::string> Args) {
+Expected<Compiler> dtlto::queryCompiler(ArrayRef<std::string> Args) {
   SmallString<256> Program(Args[0]);
   if (any_of(Args[0], [](char C) { return sys::path::is_separator(C); }))
     if (std::error_code EC = sys::fs::make_absolute(Program))
@@ -87,22 +87,22 @@ Expected<Compiler> dtlto::askCompiler(ArrayRef<std::string> Args) {
     return failure("the compiler '" + printable(Args[0]) + "': " + Why);
   };
   // Use all arguments, since many change the target.
-  std::vector<std::string> Ask(Args.begin(), Args.end());
-  Ask.push_back("--version");
+  std::vector<std::string> VersionArgs(Args.begin(), Args.end());
+  VersionArgs.push_back("--version");
   using Clock = std::chrono::steady_clock;
-  Clock::time_point End = Clock::now() + MaxAnswer;
+  Clock::time_point End = Clock::now() + AnswerTimeout;
   CommandResult R = runCommand(
-      Program.str().str(), Ask,
+      Program.str().str(), VersionArgs,
       [](void *End) -> int {
         return Clock::now() > *static_cast<Clock::time_point *>(End);
       },
       &End);
-  if (!R.Good)
-    return Fail(R.Words.empty() ? "it does not answer to --version"
-                                : strangersLine(R.Words, 400));
-  Expected<Compiler> C = readVersion(R.Words);
+  if (!R.Succeeded)
+    return Fail(R.Output.empty() ? "it does not answer to --version"
+                                 : sanitizedLine(R.Output, 400));
+  Expected<Compiler> C = parseVersion(R.Output);
   if (!C)
-    return Fail(toString(C.takeError()) + ": " + strangersLine(R.Words, 400));
+    return Fail(toString(C.takeError()) + ": " + sanitizedLine(R.Output, 400));
   C->Program = Program.str().str();
   return C;
 }

@@ -28,16 +28,16 @@ struct Compiler {
 /// Runs `\p Args --version`, where \p Args are the compiler and its common
 /// arguments. Fails with a one-line reason that names the compiler if it can't
 /// be run or isn't clang.
-llvm::Expected<Compiler> askCompiler(llvm::ArrayRef<std::string> Args);
+llvm::Expected<Compiler> queryCompiler(llvm::ArrayRef<std::string> Args);
 
 /// Parses \p Answer, the output of `clang --version`. Fails with a reason.
-llvm::Expected<Compiler> readVersion(llvm::StringRef Answer);
+llvm::Expected<Compiler> parseVersion(llvm::StringRef Answer);
 
 /// The result of a command.
 struct CommandResult {
-  bool Ran = false;  // it wasn't stopped
-  bool Good = false; // exit code 0
-  std::string Words; // its output, or why it didn't run
+  bool HasRun = false;    // it wasn't stopped
+  bool Succeeded = false; // exit code 0
+  std::string Output;     // its output, or why it didn't run
 };
 
 /// Runs \p Program in the working directory until it ends or \p Stop returns

@@ -24,11 +24,11 @@
 using namespace llvm;
 using namespace dtlto;
 
-FileJobs::FileJobs(const RunContext &L, JobList List, Compiler C,
+FileJobs::FileJobs(const RunContext &Ctx, JobList List, Compiler Clang,
                    std::string Folder, std::vector<std::string> Launcher)
-    : List(std::move(List)), C(std::move(C)), Folder(std::move(Folder)),
+    : List(std::move(List)), Clang(std::move(Clang)), Folder(std::move(Folder)),
       Launcher(std::move(Launcher)),
-      Needs(L.Host.Config.Needs &
+      Needs(Ctx.Host.Config.Needs &
             (DTLTO_JOB_INPUTS | DTLTO_JOB_ARGS | DTLTO_JOB_CONFIG |
              DTLTO_JOB_DIGESTS | DTLTO_JOB_WHOLE_IMPORTS)) {
   for (size_t I = 0; I != this->List.Inputs.size(); ++I)
@@ -36,7 +36,7 @@ FileJobs::FileJobs(const RunContext &L, JobList List, Compiler C,
 }
 
 /// Follows the file that makes a job compile locally: "'a.o', which ...".
-static constexpr StringLiteral WhichCantBeRead = ", which cannot be read: ";
+static constexpr StringLiteral UnreadableSuffix = ", which cannot be read: ";
 
 /// Returns \p Path in the form of clang's object names in debug info.
 static std::string absolute(StringRef Path) {
@@ -66,7 +66,7 @@ JobFacts FileJobs::facts(size_t J) const {
   for (StringRef Arg : List.Args)
     if (Arg.starts_with("-O"))
       Settings += Arg;
-  F.CostKey = costKey(Names, memberName(Job.module()), C.Triple, Settings);
+  F.CostKey = costKey(Names, memberName(Job.module()), Clang.Triple, Settings);
   F.Number = static_cast<unsigned>(J);
   // The compile reports a missing file.
   if (sys::fs::file_size(Job.module(), F.Size))
@@ -96,7 +96,7 @@ Expected<FileJobs::File *> FileJobs::open(const std::string &Path) {
       return It->second.get();
   }
   auto New = std::make_unique<File>();
-  if (Error E = openFile(Path, WhichCantBeRead).moveInto(New->Buffer))
+  if (Error E = openFile(Path, UnreadableSuffix).moveInto(New->Buffer))
     return std::move(E);
   New->Bytes = New->Buffer->getBuffer();
   New->WholeSize = New->Bytes.size();
@@ -116,7 +116,7 @@ Expected<std::unique_ptr<BuiltJob>> FileJobs::build(size_t J, uint64_t Id,
                                                     uint64_t Cost) {
   auto Built = std::make_unique<BuiltJob>();
   Built->Name = printable(List.Jobs[J].module());
-  Built->Triple = C.Triple;
+  Built->Triple = Clang.Triple;
   Built->Job.size = sizeof(dtlto_job);
   Built->Job.id = Id;
   Built->Job.name = Built->Name.c_str();
@@ -137,10 +137,10 @@ Expected<std::unique_ptr<BuiltJob>> FileJobs::build(size_t J, uint64_t Id,
 
 Error FileJobs::addInputs(BuiltJob &Built, const FileJob &J) {
   Expected<std::unique_ptr<MemoryBuffer>> Index =
-      openFile(J.shard(), WhichCantBeRead);
+      openFile(J.shard(), UnreadableSuffix);
   if (!Index)
     return Index.takeError();
-  StringMap<StringRef> Travels; // the linker's name -> the portable name
+  StringMap<StringRef> PortableNames; // the linker's name -> the portable name
   auto AddModule = [&](uint32_t Role, const std::string &Path) -> Error {
     // Some LLVM versions damage shards with non-ASCII names.
     if (!isASCII(Path))
@@ -152,7 +152,7 @@ Error FileJobs::addInputs(BuiltJob &Built, const FileJob &J) {
     if ((*Module)->MayReadFiles)
       return failure(
           "assembly that may read files (.incbin, .include, macros)");
-    if (!Travels.try_emplace(Path, (*Module)->Path).second)
+    if (!PortableNames.try_emplace(Path, (*Module)->Path).second)
       return Error::success();
     Built.Inputs.emplace_back(Role, **Module);
     if (Role == DTLTO_ROLE_IMPORT)
@@ -169,8 +169,8 @@ Error FileJobs::addInputs(BuiltJob &Built, const FileJob &J) {
   if (StringRef Bytes = (*Index)->getBuffer(); !Bytes.empty()) {
     Expected<ShardBytes> Shard = renameShardModules(
         Bytes, [&](StringRef Name) -> std::optional<std::string> {
-          auto It = Travels.find(Name);
-          if (It == Travels.end())
+          auto It = PortableNames.find(Name);
+          if (It == PortableNames.end())
             return std::nullopt;
           return It->second.str();
         });
@@ -204,7 +204,7 @@ static bool namesObject(ArrayRef<std::string> Args, const Triple &Target) {
 
 /// Returns the first of \p Args that makes clang write a second file, or an
 /// empty string. LLD doesn't list such files as outputs.
-static StringRef makesOther(ArrayRef<std::string> Args) {
+static StringRef secondOutputArg(ArrayRef<std::string> Args) {
   for (StringRef Arg : Args)
     for (StringRef Option :
          {"-gsplit-dwarf", "-fsave-optimization-record",
@@ -229,7 +229,7 @@ std::vector<std::string> FileJobs::command(const FileJob &J) const {
            {StringRef("-Xclang"), Option, StringRef("-Xclang"), StringRef(Dwo)})
         Args.push_back(Word.str());
   }
-  Triple Target(C.Triple);
+  Triple Target(Clang.Triple);
   if (!Target.isOSWindows())
     return Args;
   auto Has = [&](StringRef What) {
@@ -253,11 +253,11 @@ std::vector<std::string> FileJobs::command(const FileJob &J) const {
 Error FileJobs::addArgs(BuiltJob &Built, const FileJob &J) {
   if (J.Outputs.size() != 1)
     return failure("more files than an object");
-  if (!C.Config.empty())
-    return failure("the compiler's configuration file '" + printable(C.Config) +
-                   "'");
+  if (!Clang.Config.empty())
+    return failure("the compiler's configuration file '" +
+                   printable(Clang.Config) + "'");
   std::vector<std::string> Args = command(J);
-  if (StringRef Option = makesOther(Args); !Option.empty())
+  if (StringRef Option = secondOutputArg(Args); !Option.empty())
     return failure("'" + printable(Option) + "' (it makes a second file)");
   StringMap<std::string> Paths;
   Paths[J.shard()] = IndexPath.str();
@@ -287,22 +287,22 @@ Error FileJobs::addArgs(BuiltJob &Built, const FileJob &J) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-struct StopAsked {
+struct StopCondition {
   const std::atomic<bool> *Stop; // may be null
   const std::atomic<bool> &IsInterrupted;
 };
 } // namespace
 
-/// Moves files that the compiler wrote next to \p Made, such as remarks, to the
-/// folder of \p Object, and renames them to match it.
-static Error moveOthers(StringRef Made, StringRef Object) {
-  StringRef Folder = sys::path::parent_path(Made);
-  std::string Stem = (sys::path::stem(Made) + ".").str();
+/// Moves files that the compiler wrote next to \p RemoteResult, such as
+/// remarks, to the folder of \p Object, and renames them to match it.
+static Error moveSideOutputs(StringRef RemoteResult, StringRef Object) {
+  StringRef Folder = sys::path::parent_path(RemoteResult);
+  std::string Stem = (sys::path::stem(RemoteResult) + ".").str();
   std::error_code EC;
   for (sys::fs::directory_iterator I(Folder, EC), E; I != E && !EC;
        I.increment(EC)) {
     StringRef Name = sys::path::filename(I->path());
-    if (I->path() == Made || !Name.consume_front(Stem))
+    if (I->path() == RemoteResult || !Name.consume_front(Stem))
       continue;
     SmallString<256> To(Object);
     sys::path::replace_extension(To, Name);
@@ -317,7 +317,8 @@ static Error moveOthers(StringRef Made, StringRef Object) {
   return Error::success();
 }
 
-CodegenResult FileJobs::compileHere(size_t J, const std::atomic<bool> *Stop) {
+CodegenResult FileJobs::compileLocally(size_t J,
+                                       const std::atomic<bool> *Stop) {
   const FileJob &Job = List.Jobs[J];
   CodegenResult Result;
   auto Fail = [&](const Twine &Why) {
@@ -326,13 +327,13 @@ CodegenResult FileJobs::compileHere(size_t J, const std::atomic<bool> *Stop) {
     return std::move(Result);
   };
   ++NumRunning;
-  auto Ended = onScopeExit([&] { --NumRunning; });
-  StopAsked Asked{Stop, IsInterrupted};
+  auto Guard = onScopeExit([&] { --NumRunning; });
+  StopCondition Condition{Stop, IsInterrupted};
   auto ShouldStop = [](void *Context) -> int {
-    const auto &A = *static_cast<StopAsked *>(Context);
+    const auto &A = *static_cast<StopCondition *>(Context);
     return A.IsInterrupted || (A.Stop && *A.Stop);
   };
-  if (ShouldStop(&Asked))
+  if (ShouldStop(&Condition))
     return Fail("interrupted");
 
   std::string Object = Folder + "/" + std::to_string(NumFiles++) + ".o";
@@ -342,38 +343,38 @@ CodegenResult FileJobs::compileHere(size_t J, const std::atomic<bool> *Stop) {
   std::vector<std::string> Args = renamePaths(command(Job), Paths);
   Args.insert(Args.begin(), List.Args[0]);
   if (!Launcher.empty()) {
-    Args.insert(Args.begin(), C.Program);
+    Args.insert(Args.begin(), Clang.Program);
     Args.insert(Args.begin(), Launcher.begin(), Launcher.end());
   }
-  CommandResult Ran = runCommand(Launcher.empty() ? C.Program : Launcher[0],
-                                 Args, ShouldStop, &Asked);
-  if (Error E = takeResult(J, Ran, Object, Result))
+  CommandResult Run = runCommand(Launcher.empty() ? Clang.Program : Launcher[0],
+                                 Args, ShouldStop, &Condition);
+  if (Error E = takeResult(J, Run, Object, Result))
     return Fail(toString(std::move(E)));
   return Result;
 }
 
-/// Fills in \p Result from the compile \p Ran of job \p J and its object file
+/// Fills in \p Result from the compile \p Run of job \p J and its object file
 /// \p Object. Fails with a reason, or returns the compiler's own errors in
 /// \p Result.
-Error FileJobs::takeResult(size_t J, const CommandResult &Ran,
+Error FileJobs::takeResult(size_t J, const CommandResult &Run,
                            const std::string &Object, CodegenResult &Result) {
   const FileJob &Job = List.Jobs[J];
-  const std::string Program = printable(C.Program);
-  CompilerWords Words = readClangWords(Ran.Words, printable(Job.module()));
-  Result.Messages = std::move(Words.Messages);
+  const std::string Program = printable(Clang.Program);
+  CompilerWords Output = readClangOutput(Run.Output, printable(Job.module()));
+  Result.Messages = std::move(Output.Messages);
   // Clang also exits with 0 if it can't read a module to import from.
-  if (!Words.Errors.empty()) {
+  if (!Output.Errors.empty()) {
     Result.Failed = true;
-    Result.Errors = std::move(Words.Errors);
+    Result.Errors = std::move(Output.Errors);
     return Error::success();
   }
-  if (!Ran.Good || !Words.Unread.empty())
-    return failure(Ran.Words.empty() ? "the compiler failed" : Ran.Words);
+  if (!Run.Succeeded || !Output.ReadError.empty())
+    return failure(Run.Output.empty() ? "the compiler failed" : Run.Output);
   auto File = MemoryBuffer::getFile(Object, /*IsText=*/false,
                                     /*RequiresNullTerminator=*/false);
   if (!File || (*File)->getBufferSize() == 0)
     return failure("the compiler '" + Program + "' made no object" +
-                   (Ran.Words.empty() ? "" : ": " + Ran.Words));
+                   (Run.Output.empty() ? "" : ": " + Run.Output));
   if (Error E = check(J, (*File)->getBuffer(), /*IsAsWritten=*/true))
     return failure("the compiler '" + Program +
                    "' made no object: " + toString(std::move(E)));
@@ -381,11 +382,11 @@ Error FileJobs::takeResult(size_t J, const CommandResult &Ran,
     if (!sys::fs::exists(Path))
       return failure("the compiler '" + Program + "' did not make '" +
                      printable(Path) + "'");
-  if (Error E = moveOthers(Object, Job.object()))
+  if (Error E = moveSideOutputs(Object, Job.object()))
     return E;
   StringRef Bytes = (*File)->getBuffer();
   Result.Object.assign(Bytes.begin(), Bytes.end());
-  Result.Produced = true;
+  Result.HasObject = true;
   return Error::success();
 }
 
@@ -394,23 +395,24 @@ Error FileJobs::takeResult(size_t J, const CommandResult &Ran,
 //===----------------------------------------------------------------------===//
 
 Error FileJobs::check(size_t, StringRef Object, bool IsAsWritten) const {
-  return checkObject(Object, Triple(C.Triple),
+  return checkObject(Object, Triple(Clang.Triple),
                      IsAsWritten ? Origin::Compiler : Origin::Unknown);
 }
 
-Error FileJobs::compare(size_t J, const Made &There, StringRef Here) {
-  if (There.Object == Here)
+Error FileJobs::compare(size_t J, const RemoteResult &Remote,
+                        StringRef LocalObject) {
+  if (Remote.Object == LocalObject)
     return Error::success();
   const std::string &Module = List.Jobs[J].module();
   std::string Text = "the object of module '" + printable(Module) +
                      "' differs from the one compiled locally, " +
-                     describeDifference(There.Object, Here);
-  if (!There.Worker.empty())
-    Text += "; it was compiled on " + There.Worker;
+                     describeDifference(Remote.Object, LocalObject);
+  if (!Remote.Worker.empty())
+    Text += "; it was compiled on " + Remote.Worker;
   std::string Stem =
       folderForDifferences(List.LinkerOutput) + "/" +
       Names.encode(Module).value_or("module-" + std::to_string(J));
-  if (Error E = saveBoth(Stem, ".o", There.Object, Here))
+  if (Error E = saveResults(Stem, ".o", Remote.Object, LocalObject))
     Text += ". They cannot be saved: " + toString(std::move(E));
   else
     Text += ". Both are saved: " + Stem + ".remote.o, .local.o";
@@ -421,7 +423,7 @@ Error FileJobs::deliver(size_t J, const JobResult &R, const SideFiles &,
                         const AddStreamFn &) {
   const std::string &Path = List.Jobs[J].object();
   ++NumRunning;
-  auto Ended = onScopeExit([&] { --NumRunning; });
+  auto Guard = onScopeExit([&] { --NumRunning; });
   if (IsInterrupted)
     return failure("interrupted");
   if (StringRef Parent = sys::path::parent_path(Path); !Parent.empty())

@@ -28,27 +28,28 @@ namespace dtlto {
 
 class FileJobs : public JobSource {
 public:
-  /// \p C is the compiler of \p List. Objects are first written to \p Folder,
-  /// which must exist and be used by this process only. \p Launcher, if not
-  /// empty, runs local compiles: a program and words that precede the
+  /// \p Clang is the compiler of \p List. Objects are first written to \p
+  /// Folder, which must exist and be used by this process only. \p Launcher, if
+  /// not empty, runs local compiles: a program and words that precede the
   /// compiler's name and arguments.
-  FileJobs(const RunContext &L, JobList List, Compiler C, std::string Folder,
-           std::vector<std::string> Launcher = {});
+  FileJobs(const RunContext &Ctx, JobList List, Compiler Clang,
+           std::string Folder, std::vector<std::string> Launcher = {});
 
   size_t numJobs() const override { return List.Jobs.size(); }
   JobFacts facts(size_t J) const override;
-  bool staysHere(size_t) override { return Needs == 0; }
-  bool isWork(const plan::Action &A) const override {
+  bool mustStayLocal(size_t) override { return Needs == 0; }
+  bool needsThread(const plan::Action &A) const override {
     return A.ForPlugin && Needs != 0;
   }
   Event prepare(const plan::Action &A, size_t J, uint64_t Cost,
                 llvm::StringRef Avoid) override;
-  CodegenResult compileHere(size_t J, const std::atomic<bool> *Stop) override;
+  CodegenResult compileLocally(size_t J,
+                               const std::atomic<bool> *Stop) override;
   SideFiles sideFiles(size_t) const override { return {}; }
   llvm::Error check(size_t J, llvm::StringRef Object,
                     bool IsAsWritten) const override;
-  llvm::Error compare(size_t J, const Made &There,
-                      llvm::StringRef Here) override;
+  llvm::Error compare(size_t J, const RemoteResult &Remote,
+                      llvm::StringRef LocalObject) override;
   llvm::Error deliver(size_t J, const JobResult &R, const SideFiles &Side,
                       const llvm::AddStreamFn &Out) override;
   bool deliversToMemory() const override { return false; }
@@ -71,11 +72,11 @@ private:
   llvm::Error addInputs(BuiltJob &Built, const FileJob &J);
   llvm::Error addArgs(BuiltJob &Built, const FileJob &J);
   std::vector<std::string> command(const FileJob &J) const;
-  llvm::Error takeResult(size_t J, const CommandResult &Ran,
+  llvm::Error takeResult(size_t J, const CommandResult &Run,
                          const std::string &Object, CodegenResult &Result);
 
   const JobList List;
-  const Compiler C;
+  const Compiler Clang;
   const std::string Folder; // for unfinished objects
   const std::vector<std::string> Launcher;
   const ModuleNames Names;

@@ -40,23 +40,23 @@ static bool isFile(const sys::fs::directory_entry &E) {
 
 /// Returns the names of all shards below \p Folder. Doesn't follow links.
 static Expected<std::vector<std::string>> findShards(StringRef Folder) {
-  std::vector<std::string> Found;
+  std::vector<std::string> Paths;
   std::error_code EC;
   for (sys::fs::recursive_directory_iterator I(Folder, EC, false), End;
        I != End && !EC; I.increment(EC))
     if (StringRef(I->path()).ends_with(IndexSuffix) && isFile(*I))
-      Found.push_back(I->path());
+      Paths.push_back(I->path());
   if (EC)
     return failure("the folder '" + printable(Folder) +
                    "' cannot be read: " + EC.message());
-  if (Found.empty())
+  if (Paths.empty())
     return failure("the folder '" + printable(Folder) + "' has no '*" +
                    IndexSuffix + "': link with --thinlto-index-only");
-  for (std::string &Path : Found)
+  for (std::string &Path : Paths)
     if (StringRef Rest = Path; Rest.consume_front("./"))
       Path = Rest.str();
-  sort(Found);
-  return Found;
+  sort(Paths);
+  return Paths;
 }
 
 /// Adds the modules listed in \p Path, FILE.imports, to \p Inputs.

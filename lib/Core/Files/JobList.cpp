@@ -23,32 +23,32 @@ using namespace dtlto;
 //===----------------------------------------------------------------------===//
 
 /// Returns the offsets in \p Arg at which a value may begin.
-static SmallVector<size_t, 3> valuePlaces(StringRef Arg) {
-  SmallVector<size_t, 3> Places = {0};
+static SmallVector<size_t, 3> valueOffsets(StringRef Arg) {
+  SmallVector<size_t, 3> Offsets = {0};
   if (Arg.size() > 2 && Arg.starts_with("-o"))
-    Places.push_back(2);
+    Offsets.push_back(2);
   // Try each one; a file's name may also contain '='.
   for (size_t At = Arg.find('='); At != StringRef::npos; At = Arg.find('=', At))
-    Places.push_back(++At);
-  return Places;
+    Offsets.push_back(++At);
+  return Offsets;
 }
 
 /// Whether \p Arg sets an object's name for itself, which doesn't depend on the
 /// path that it is written to.
-static bool isOwnName(StringRef Arg) {
+static bool isObjectNameArg(StringRef Arg) {
   return Arg.starts_with("-object-file-name=");
 }
 
 size_t dtlto::findPath(StringRef Arg, StringRef Path) {
-  for (size_t At : valuePlaces(Arg))
+  for (size_t At : valueOffsets(Arg))
     if (Arg.drop_front(At) == Path)
       return At;
   return StringRef::npos;
 }
 
 /// Returns the offset in \p Arg of one of \p Paths, or npos.
-static size_t placeOf(StringRef Arg, const StringMap<std::string> &Paths) {
-  for (size_t At : valuePlaces(Arg))
+static size_t pathOffset(StringRef Arg, const StringMap<std::string> &Paths) {
+  for (size_t At : valueOffsets(Arg))
     if (Paths.contains(Arg.drop_front(At)))
       return At;
   return StringRef::npos;
@@ -59,7 +59,7 @@ dtlto::renamePaths(ArrayRef<std::string> Args,
                    const StringMap<std::string> &Paths) {
   std::vector<std::string> Result;
   for (StringRef Arg : Args) {
-    size_t At = isOwnName(Arg) ? StringRef::npos : placeOf(Arg, Paths);
+    size_t At = isObjectNameArg(Arg) ? StringRef::npos : pathOffset(Arg, Paths);
     Result.push_back(At == StringRef::npos
                          ? Arg.str()
                          : Arg.take_front(At).str() +
@@ -71,7 +71,7 @@ dtlto::renamePaths(ArrayRef<std::string> Args,
 Error dtlto::checkPortable(ArrayRef<std::string> Args,
                            const StringMap<std::string> &Paths) {
   for (StringRef Arg : Args) {
-    if (isOwnName(Arg) || placeOf(Arg, Paths) != StringRef::npos)
+    if (isObjectNameArg(Arg) || pathOffset(Arg, Paths) != StringRef::npos)
       continue;
     // A response file, or a file that isn't an input.
     auto IsFile = [&](size_t At) {
@@ -80,7 +80,7 @@ Error dtlto::checkPortable(ArrayRef<std::string> Args,
     };
     if (Arg.starts_with("@") ||
         any_of(Arg, [](char C) { return sys::path::is_separator(C); }) ||
-        any_of(valuePlaces(Arg), IsFile))
+        any_of(valueOffsets(Arg), IsFile))
       return failure("an argument that may name a file, '" + printable(Arg) +
                      "'");
   }
@@ -113,7 +113,7 @@ private:
               size_t AtLeast, std::vector<std::string> &Out);
   Error text(const json::Value &V, const std::string &Place, std::string &Out);
 
-  std::vector<std::string> Unknown;
+  std::vector<std::string> UnknownKeys;
 };
 
 } // namespace
@@ -128,14 +128,14 @@ Expected<const json::Object *> Reader::object(const json::Value *V,
   if (!O)
     return fail(Place, V ? "expected an object" : "it is missing");
   for (const auto &[Key, Value] : *O) {
-    if (Unknown.size() == MaxUnknownKeys)
+    if (UnknownKeys.size() == MaxUnknownKeys)
       break;
     if (is_contained(Keys, StringRef(Key)))
       continue;
     std::string Text = printable(StringRef(Key));
     std::string Name = (Kind + (Text.empty() ? "\"\"" : Text)).str();
-    if (!is_contained(Unknown, Name))
-      Unknown.push_back(std::move(Name));
+    if (!is_contained(UnknownKeys, Name))
+      UnknownKeys.push_back(std::move(Name));
   }
   for (StringRef Key : Keys)
     if (!O->get(Key))
@@ -157,14 +157,14 @@ Error Reader::text(const json::Value &V, const std::string &Place,
 Error Reader::texts(const json::Object &O, StringRef Key,
                     const std::string &Place, size_t AtLeast,
                     std::vector<std::string> &Out) {
-  std::string Here = Place + "." + Key.str();
+  std::string KeyPlace = Place + "." + Key.str();
   const json::Array *A = O.getArray(Key);
   if (!A)
-    return fail(Here, "expected an array of strings");
+    return fail(KeyPlace, "expected an array of strings");
   if (A->size() < AtLeast)
-    return fail(Here, "expected at least " + Twine(AtLeast) + " strings");
+    return fail(KeyPlace, "expected at least " + Twine(AtLeast) + " strings");
   for (size_t I = 0; I != A->size(); ++I)
-    if (Error E = text((*A)[I], Here + "[" + std::to_string(I) + "]",
+    if (Error E = text((*A)[I], KeyPlace + "[" + std::to_string(I) + "]",
                        Out.emplace_back()))
       return E;
   return Error::success();
@@ -205,8 +205,8 @@ Expected<JobList> Reader::read(const json::Value &Document) {
   }
   if (Error E = checkJobList(List))
     return std::move(E);
-  llvm::sort(Unknown); // the object's order is random
-  List.UnknownKeys = std::move(Unknown);
+  llvm::sort(UnknownKeys); // the object's order is random
+  List.UnknownKeys = std::move(UnknownKeys);
   return List;
 }
 
@@ -254,7 +254,7 @@ Expected<JobList> dtlto::parseJobList(StringRef Text, StringRef File) {
   Expected<json::Value> Document = json::parse(Text);
   if (!Document)
     return Fail("it is not JSON: " +
-                strangersLine(toString(Document.takeError())));
+                sanitizedLine(toString(Document.takeError())));
   Expected<JobList> List = Reader().read(*Document);
   if (!List)
     return Fail(toString(List.takeError()));
@@ -262,11 +262,11 @@ Expected<JobList> dtlto::parseJobList(StringRef Text, StringRef File) {
 }
 
 Expected<std::unique_ptr<MemoryBuffer>> dtlto::openFile(StringRef Path,
-                                                        StringRef CantBeRead) {
+                                                        StringRef ErrorPrefix) {
   auto File = MemoryBuffer::getFile(Path, /*IsText=*/false,
                                     /*RequiresNullTerminator=*/false);
   if (!File)
-    return failure("'" + printable(Path) + "'" + CantBeRead +
+    return failure("'" + printable(Path) + "'" + ErrorPrefix +
                    File.getError().message());
   return std::move(*File);
 }

@@ -87,10 +87,10 @@ llvm::Error checkPortable(llvm::ArrayRef<std::string> Args,
                           const llvm::StringMap<std::string> &Paths);
 
 /// Returns the bytes of the file \p Path. Fails with a one-line reason: the
-/// file, \p CantBeRead, and the system's reason.
+/// file, \p ErrorPrefix, and the system's reason.
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
 openFile(llvm::StringRef Path,
-         llvm::StringRef CantBeRead = " cannot be read: ");
+         llvm::StringRef ErrorPrefix = " cannot be read: ");
 
 } // namespace dtlto
 

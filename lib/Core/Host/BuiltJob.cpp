@@ -30,7 +30,7 @@ void dtlto::setInputs(BuiltJob &Built) {
   Built.Job.num_inputs = Built.InputPointers.size();
 }
 
-dtlto_job dtlto::asBundled(const dtlto_job &Job) {
+dtlto_job dtlto::bundledJob(const dtlto_job &Job) {
   dtlto_job Bundled = Job;
   if (Job.num_inputs != 0)
     Bundled.name = Job.inputs[0]->path;
@@ -40,15 +40,15 @@ dtlto_job dtlto::asBundled(const dtlto_job &Job) {
 /// Returns the user's name for \p File: that of a module, or of a job's own
 /// file, whose name is its module's with an extension and, if two attempts have
 /// one, a number. Returns "" for other files.
-static std::string usersName(StringRef File,
-                             function_ref<std::string(StringRef)> UsersName) {
-  if (std::string Name = UsersName(File); !Name.empty())
+static std::string userName(StringRef File,
+                            function_ref<std::string(StringRef)> UserName) {
+  if (std::string Name = UserName(File); !Name.empty())
     return Name;
   for (StringRef Extension : {".native.o", ".thinlto.bc", ".i"})
-    if (StringRef Of = File; Of.consume_back(Extension)) {
-      std::string Name = UsersName(Of);
+    if (StringRef Base = File; Base.consume_back(Extension)) {
+      std::string Name = UserName(Base);
       if (Name.empty())
-        Name = UsersName(Of.rtrim("0123456789").rtrim('.'));
+        Name = UserName(Base.rtrim("0123456789").rtrim('.'));
       if (!Name.empty())
         return Name + Extension.str();
     }
@@ -56,15 +56,15 @@ static std::string usersName(StringRef File,
 }
 
 std::string
-dtlto::inUsersNames(StringRef Said,
-                    function_ref<std::string(StringRef)> UsersName) {
+dtlto::withUserNames(StringRef Text,
+                     function_ref<std::string(StringRef)> UserName) {
   auto IsInPath = [](char C) {
     return isAlnum(C) || C & 0x80 || StringRef("+,-./=_`~").contains(C);
   };
   std::string Out;
-  while (!Said.empty()) {
-    StringRef Path = Said.take_while(IsInPath);
-    Said = Said.drop_front(Path.size());
+  while (!Text.empty()) {
+    StringRef Path = Text.take_while(IsInPath);
+    Text = Text.drop_front(Path.size());
     StringRef Stem = Path.rtrim(".,"); // a sentence may end here
     // A name is a whole path, or the end of a path in the worker's own folder.
     std::string Name;
@@ -72,7 +72,7 @@ dtlto::inUsersNames(StringRef Said,
     for (size_t At = 0; Name.empty() && At < Stem.size();) {
       // Modules are "m.*"; others, such as profiles, have no folder.
       if (At == 0 || Stem.drop_front(At).starts_with("m."))
-        Name = usersName(Stem.drop_front(At), UsersName);
+        Name = userName(Stem.drop_front(At), UserName);
       size_t Slash = Stem.find('/', At);
       At = IsInFolder && Slash != StringRef::npos ? Slash + 1 : Stem.size();
     }
@@ -80,15 +80,15 @@ dtlto::inUsersNames(StringRef Said,
       Out += Path;
     else
       Out += printable(Name) + Path.drop_front(Stem.size()).str();
-    StringRef Between = Said.take_until([&](char C) { return IsInPath(C); });
+    StringRef Between = Text.take_until([&](char C) { return IsInPath(C); });
     Out += Between;
-    Said = Said.drop_front(Between.size());
+    Text = Text.drop_front(Between.size());
   }
   return Out;
 }
 
-std::string dtlto::inUsersNames(StringRef Said, const BuiltJob &Built) {
-  return inUsersNames(Said, [&](StringRef Path) {
+std::string dtlto::withUserNames(StringRef Text, const BuiltJob &Built) {
+  return withUserNames(Text, [&](StringRef Path) {
     for (const BuiltInput &Input : Built.Inputs)
       if (Path == Input.path)
         return Input.File && !Input.File->Name.empty() ? Input.File->Name

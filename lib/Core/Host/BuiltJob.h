@@ -88,18 +88,18 @@ void setInputs(BuiltJob &Built);
 /// Returns \p Job as a plugin's bundle has it, with its module's portable name.
 /// The module's name in the linker differs between links and machines, but a
 /// cache must recognize the job.
-dtlto_job asBundled(const dtlto_job &Job);
+dtlto_job bundledJob(const dtlto_job &Job);
 
-/// Returns \p Said, a worker's output, with the user's names in place of
+/// Returns \p Text, a worker's output, with the user's names in place of
 /// modules' portable names. These may be in a folder of the worker's, or have
-/// the extension of one of a job's own files. \p UsersName returns the user's
+/// the extension of one of a job's own files. \p UserName returns the user's
 /// name, or "".
 std::string
-inUsersNames(llvm::StringRef Said,
-             llvm::function_ref<std::string(llvm::StringRef)> UsersName);
+withUserNames(llvm::StringRef Text,
+              llvm::function_ref<std::string(llvm::StringRef)> UserName);
 
 /// Like the above, for the modules of \p Built.
-std::string inUsersNames(llvm::StringRef Said, const BuiltJob &Built);
+std::string withUserNames(llvm::StringRef Text, const BuiltJob &Built);
 
 /// Fills in the digests of \p Built's inputs.
 void addDigests(BuiltJob &Built);

@@ -15,14 +15,14 @@ Error dtlto::compileError(StringRef Title, ArrayRef<std::string> Errors,
                           StringRef Plugin, StringRef Where) {
   std::string Text =
       (Plugin + "module '" + Title + "' failed to compile" + Where).str();
-  auto ErrorOf = [](const Twine &Words) {
-    return createStringError(inconvertibleErrorCode(), Words);
+  auto ErrorOf = [](const Twine &Message) {
+    return createStringError(inconvertibleErrorCode(), Message);
   };
   if (Errors.empty())
     return ErrorOf("dtlto: " + Text);
   Error All = Error::success();
-  for (const std::string &Words : Errors.drop_back())
-    All = joinErrors(std::move(All), ErrorOf(Words));
+  for (const std::string &Message : Errors.drop_back())
+    All = joinErrors(std::move(All), ErrorOf(Message));
   return joinErrors(std::move(All), ErrorOf(StringRef(Errors.back()).rtrim() +
                                             "\n>>> dtlto: " + Text));
 }

@@ -23,7 +23,7 @@ struct CodegenResult {
   llvm::SmallVector<char, 0> Object;
   /// Whether code generation finished: LLVM makes no object when a hook
   /// stops it (--lto-emit-llvm).
-  bool Produced = false;
+  bool HasObject = false;
   bool Failed = false;
   /// The compiler's errors, each as LLD shows it, and its other messages.
   std::vector<std::string> Errors;

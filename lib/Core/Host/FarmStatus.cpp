@@ -23,7 +23,7 @@ static constexpr std::chrono::seconds MaxOpen = 60s, MaxClose = 10s;
 static constexpr std::chrono::seconds MaxQuery = 10s, Grace = 2s;
 
 bool FarmStatus::isUp() const {
-  if (IsOver)
+  if (HasGivenUp)
     return false;
   if (Workers)
     return any_of(*Workers, [](const WorkerStatus &W) {
@@ -39,26 +39,26 @@ bool FarmStatus::isUp() const {
 
 namespace {
 
-class Asker {
+class FarmQuery {
 public:
-  Asker(const HostContext &L, FarmStatus &S)
-      : Limit(L.JobOpts.TimeoutSeconds), S(S),
-        TheSession(L, Events, /*NumJobs=*/0) {}
+  FarmQuery(const HostContext &Ctx, FarmStatus &S)
+      : Limit(Ctx.JobOpts.TimeoutSeconds), S(S),
+        TheSession(Ctx, Events, /*NumJobs=*/0) {}
 
   void run() {
-    if (open() && !askWorkers())
-      askLoad();
+    if (open() && !queryWorkers())
+      pollLoad();
     if (!TheSession.close(std::min(MaxClose, Limit)))
       S.Problems.push_back("close() has not returned; continuing without it");
   }
 
 private:
   /// The session may end at any time.
-  void note(const Event &E) {
+  void recordProblem(const Event &E) {
     if (E.Kind != Event::Violation && E.Kind != Event::GaveUp)
       return;
     S.Problems.push_back(E.Message);
-    S.IsOver |= E.Kind == Event::GaveUp;
+    S.HasGivenUp |= E.Kind == Event::GaveUp;
   }
 
   /// Handles events until \p Handle returns true. If that takes longer than
@@ -68,7 +68,7 @@ private:
     Clock::time_point End = Clock::now() + Time;
     do {
       for (Event &E : Events->popAll(End)) {
-        note(E);
+        recordProblem(E);
         if (Handle(E))
           return true;
       }
@@ -80,8 +80,8 @@ private:
   }
 
   bool open();
-  bool askWorkers();
-  void askLoad();
+  bool queryWorkers();
+  void pollLoad();
 
   const std::chrono::seconds Limit;
   FarmStatus &S;
@@ -91,14 +91,14 @@ private:
 
 } // namespace
 
-bool Asker::open() {
+bool FarmQuery::open() {
   bool IsOpen = false;
   TheSession.open();
   waitFor("open", std::min(MaxOpen, Limit), [&](Event &E) {
     if (E.Kind != Event::Opened)
       return false;
     IsOpen = E.Status == DTLTO_OK;
-    S.IsOver = !E.Message.empty();
+    S.HasGivenUp = !E.Message.empty();
     if (!E.Message.empty() || !IsOpen)
       S.Problems.push_back(E.Message.empty()
                                ? "open() failed without a reason (error " +
@@ -110,41 +110,41 @@ bool Asker::open() {
 }
 
 /// Returns false if the plugin can't report its workers.
-bool Asker::askWorkers() {
+bool FarmQuery::queryWorkers() {
   std::chrono::seconds Time = std::min(MaxQuery, Limit);
-  bool CanTell = true;
+  bool HasStatus = true;
   std::vector<WorkerStatus> Workers;
   TheSession.queryStatus(Time);
-  bool Told = waitFor("query", Time + Grace, [&](Event &E) {
-    if (E.Kind == Event::WorkerTold)
-      Workers.push_back(std::move(*E.Told));
-    if (E.Kind == Event::StatusTold && E.Status != DTLTO_OK)
+  bool StatusReport = waitFor("query", Time + Grace, [&](Event &E) {
+    if (E.Kind == Event::WorkerReported)
+      Workers.push_back(std::move(*E.StatusReport));
+    if (E.Kind == Event::StatusReported && E.Status != DTLTO_OK)
       // The plugin has logged the reason.
       S.Problems.push_back("its farm cannot be queried" +
                            (E.Status == DTLTO_ERROR_INFRASTRUCTURE
                                 ? ""
                                 : " (error " + std::to_string(E.Status) + ")"));
-    CanTell &= E.Kind != Event::NoStatus;
-    return E.Kind == Event::StatusTold || E.Kind == Event::NoStatus;
+    HasStatus &= E.Kind != Event::NoStatus;
+    return E.Kind == Event::StatusReported || E.Kind == Event::NoStatus;
   });
-  if (CanTell)
+  if (HasStatus)
     S.Workers = std::move(Workers);
-  return CanTell || !Told;
+  return HasStatus || !StatusReport;
 }
 
 /// Queries repeatedly: a plugin may still be looking for its workers.
-void Asker::askLoad() {
+void FarmQuery::pollLoad() {
   S.Problems.push_back("it does not report individual workers (it has no " //
                        DTLTO_EXT_STATUS "); its load follows");
   Clock::time_point End = Clock::now() + std::min(MaxQuery, Limit);
   TheSession.queryLoad();
   auto OnEvent = [&](Event &E) {
-    note(E);
+    recordProblem(E);
     if (E.Kind == Event::LoadChanged)
       TheSession.queryLoad();
     if (E.Kind == Event::Loaded)
       S.Load = E.Load;
-    return S.IsOver || (E.Kind == Event::Loaded && S.isUp());
+    return S.HasGivenUp || (E.Kind == Event::Loaded && S.isUp());
   };
   while (Clock::now() < End)
     for (Event &E : Events->popAll(End))
@@ -152,15 +152,15 @@ void Asker::askLoad() {
         return;
 }
 
-FarmStatus dtlto::askFarm(const dtlto_plugin &Plugin, const JobOptions &Opts,
-                          Messages &Msg) {
+FarmStatus dtlto::queryFarm(const dtlto_plugin &Plugin, const JobOptions &Opts,
+                            Messages &Msg) {
   FarmStatus S;
   S.Plugin = Plugin.name;
   S.Version = Plugin.version;
-  HostContext L{&Plugin, Msg, Opts, LLVM_VERSION_STRING};
-  L.Parallelism = heavyweight_hardware_concurrency().compute_thread_count();
-  L.Config = configurePlugin(L, /*NumJobs=*/0);
-  Asker(L, S).run();
+  HostContext Ctx{&Plugin, Msg, Opts, LLVM_VERSION_STRING};
+  Ctx.Parallelism = heavyweight_hardware_concurrency().compute_thread_count();
+  Ctx.Config = configurePlugin(Ctx, /*NumJobs=*/0);
+  FarmQuery(Ctx, S).run();
   return S;
 }
 
@@ -179,7 +179,7 @@ static std::string number(uint32_t N) {
 }
 
 static std::string number(uint32_t N, StringRef Noun) {
-  return N == UINT32_MAX ? ("- " + Noun + "s").str() : counted(N, Noun);
+  return N == UINT32_MAX ? ("- " + Noun + "s").str() : formatCount(N, Noun);
 }
 
 static std::string percent(uint32_t Permille) {
@@ -211,7 +211,7 @@ void dtlto::printTable(const FarmStatus &S, raw_ostream &OS) {
   auto NumUp = count_if(*S.Workers, [](const WorkerStatus &W) {
     return W.State == DTLTO_WORKER_UP;
   });
-  OS << NumUp << " of " << counted(S.Workers->size(), "worker") << " up, "
+  OS << NumUp << " of " << formatCount(S.Workers->size(), "worker") << " up, "
      << number(sumOfSlots(S), "slot") << '\n';
   if (S.Workers->empty())
     return;

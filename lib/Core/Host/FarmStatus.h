@@ -26,7 +26,7 @@ struct FarmStatus {
   dtlto_load Load = unknownLoad();
   /// One line each: why the other fields are incomplete.
   std::vector<std::string> Problems;
-  bool IsOver = false; // the plugin has given up
+  bool HasGivenUp = false; // the plugin has given up
 
   /// Whether at least one worker takes jobs, and the plugin is alive.
   bool isUp() const;
@@ -34,8 +34,8 @@ struct FarmStatus {
 
 /// Queries \p Plugin. All waits are limited: if a call doesn't return, leaves
 /// the plugin behind and returns what it has reported.
-FarmStatus askFarm(const dtlto_plugin &Plugin, const JobOptions &Opts,
-                   Messages &Msg);
+FarmStatus queryFarm(const dtlto_plugin &Plugin, const JobOptions &Opts,
+                     Messages &Msg);
 
 /// Prints aligned columns, one line for each worker.
 void printTable(const FarmStatus &S, llvm::raw_ostream &OS);

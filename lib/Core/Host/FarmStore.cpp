@@ -20,7 +20,7 @@ static constexpr std::chrono::seconds MaxOpenWait(2);
 void FarmStore::setOpener(std::function<void()> Fn) {
   std::lock_guard<std::mutex> Lock(Mutex);
   Opener = std::move(Fn);
-  if (!Abandoned)
+  if (!IsAbandoned)
     State = Unknown;
 }
 
@@ -38,17 +38,18 @@ void FarmStore::waitForOpen(std::unique_lock<std::mutex> &Lock) {
     WaitsForOpen = false;
 }
 
-bool FarmStore::open(const dtlto_store *OfPlugin, dtlto_session *OfSession) {
+bool FarmStore::open(const dtlto_store *PluginStore,
+                     dtlto_session *PluginSession) {
   std::lock_guard<std::mutex> Lock(Mutex);
-  if (Abandoned)
+  if (IsAbandoned)
     return true;
-  bool HasOne =
-      hasField(OfPlugin, &dtlto_store::put) && OfPlugin->get && OfPlugin->put;
-  State = HasOne ? Open : None;
-  Calls = OfPlugin;
-  Session = OfSession;
+  bool HasStore = hasField(PluginStore, &dtlto_store::put) &&
+                  PluginStore->get && PluginStore->put;
+  State = HasStore ? Open : None;
+  Calls = PluginStore;
+  Session = PluginSession;
   Changed.notify_all();
-  return HasOne;
+  return HasStore;
 }
 
 void FarmStore::close() {
@@ -60,12 +61,12 @@ void FarmStore::close() {
 
 void FarmStore::abandon() {
   std::lock_guard<std::mutex> Lock(Mutex);
-  Abandoned = true;
+  IsAbandoned = true;
   State = None;
   Changed.notify_all();
 }
 
-bool FarmStore::mayBeThere() const {
+bool FarmStore::mayBeAvailable() const {
   std::lock_guard<std::mutex> Lock(Mutex);
   return State != None;
 }
@@ -81,16 +82,16 @@ template <typename Fn> bool FarmStore::call(Answer &Out, Fn F) {
   ++NumCalls;
   bool IsStarted = startThread(
       [Self = shared_from_this(), A, F = std::make_shared<Fn>(std::move(F))] {
-        Answer Mine;
+        Answer Reply;
         char Why[1024] = "";
-        Mine.Status = (*F)(*Self->Calls, Self->Session,
-                           static_cast<uint32_t>(Self->Limit.count()),
-                           Mine.Bytes, Why, sizeof(Why));
+        Reply.Status = (*F)(*Self->Calls, Self->Session,
+                            static_cast<uint32_t>(Self->Limit.count()),
+                            Reply.Bytes, Why, sizeof(Why));
         Why[sizeof(Why) - 1] = 0;
-        Mine.Why = strangersLine(Why);
+        Reply.Why = sanitizedLine(Why);
         std::lock_guard<std::mutex> Lock(Self->Mutex);
-        Mine.IsThere = true;
-        *A = std::move(Mine);
+        Reply.HasArrived = true;
+        *A = std::move(Reply);
         --Self->NumCalls;
         Self->Changed.notify_all();
       });
@@ -101,11 +102,12 @@ template <typename Fn> bool FarmStore::call(Answer &Out, Fn F) {
     return true;
   }
   // The plugin has the same limit.
-  auto Late = std::chrono::steady_clock::now() + Limit + Limit / 10;
-  Changed.wait_until(Lock, Late, [&] { return A->IsThere || State != Open; });
-  if (A->IsThere ? A->Status == DTLTO_CANCELLED : State != Open)
+  auto Deadline = std::chrono::steady_clock::now() + Limit + Limit / 10;
+  Changed.wait_until(Lock, Deadline,
+                     [&] { return A->HasArrived || State != Open; });
+  if (A->HasArrived ? A->Status == DTLTO_CANCELLED : State != Open)
     return false;
-  if (A->IsThere) {
+  if (A->HasArrived) {
     Out = std::move(*A);
   } else {
     Out.Status = DTLTO_ERROR_INFRASTRUCTURE;
@@ -124,8 +126,8 @@ Expected<std::optional<Buffer>> FarmStore::get(const Key &K,
         int32_t Status =
             S.get(Session, K.data(), MaxBytes, Ms, &Raw, Why, WhySize);
         // Copy, so that a release() that hangs is within this call.
-        Buffer Got(Raw);
-        if (StringRef Bytes = Got.bytes(); Bytes.size() <= MaxBytes)
+        Buffer Data(Raw);
+        if (StringRef Bytes = Data.bytes(); Bytes.size() <= MaxBytes)
           Out = Buffer::own(SmallVector<char, 0>(Bytes.begin(), Bytes.end()));
         return Status;
       }))

@@ -42,10 +42,10 @@ public:
   /// put() calls \p Fn, without a lock, and waits up to 2 s until the session
   /// is open.
   void setOpener(std::function<void()> Fn);
-  /// Called when the session is open, before its first job. \p OfPlugin may be
-  /// null. Returns false if the plugin has no store, unless abandon() was
+  /// Called when the session is open, before its first job. \p PluginStore may
+  /// be null. Returns false if the plugin has no store, unless abandon() was
   /// called.
-  bool open(const dtlto_store *OfPlugin, dtlto_session *OfSession);
+  bool open(const dtlto_store *PluginStore, dtlto_session *PluginSession);
   /// Makes all further calls fail. Waits until calls under way have returned
   /// from the plugin.
   void close();
@@ -54,7 +54,7 @@ public:
 
   /// False if the plugin has no store or the session has ended. True before
   /// open().
-  bool mayBeThere() const;
+  bool mayBeAvailable() const;
 
   /// Returns the entry \p K: empty if there is none, or if it is larger than
   /// \p MaxBytes. Unset if the session isn't open.
@@ -64,7 +64,7 @@ public:
 
 private:
   struct Answer {
-    bool IsThere = false;
+    bool HasArrived = false;
     int32_t Status = DTLTO_OK;
     Buffer Bytes;
     std::string Why;
@@ -76,7 +76,7 @@ private:
   mutable std::mutex Mutex; // guards the following members
   std::condition_variable Changed;
   enum { Unknown, Open, None } State = Unknown;
-  bool Abandoned = false;
+  bool IsAbandoned = false;
   std::function<void()> Opener; // null if it was called, or if there is none
   bool WaitsForOpen = false;    // the opener was called recently
   const dtlto_store *Calls = nullptr;

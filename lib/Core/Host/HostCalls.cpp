@@ -19,10 +19,10 @@ using namespace dtlto;
 // Text of a plugin may come from any machine on the network. Make it safe for
 // terminals here, for all code that shows it.
 static std::string lineOf(const char *Text) {
-  return strangersLine(Text ? Text : "");
+  return sanitizedLine(Text ? Text : "");
 }
 static std::string nameOf(const char *Text) {
-  return strangersLine(Text ? Text : "", 256);
+  return sanitizedLine(Text ? Text : "", 256);
 }
 
 void Session::Impl::makeHost() {
@@ -57,7 +57,7 @@ void Session::Impl::makeHost() {
   };
 
   LocalCodegen.size = sizeof(LocalCodegen);
-  LocalCodegen.slots = L.Parallelism;
+  LocalCodegen.slots = Ctx.Parallelism;
   LocalCodegen.run = [](dtlto_host_context *C, uint64_t Job, dtlto_result *R) {
     return from(C).runLocally(Job, R);
   };
@@ -86,7 +86,7 @@ void Session::Impl::makeHost() {
 
 void Session::Impl::log(uint32_t Level, const char *Message) {
   Guard Lock(*this);
-  if (Closed || !Message)
+  if (IsClosed || !Message)
     return;
   // Most likely the reason why open() is going to fail: keep it for the message
   // about that.
@@ -95,9 +95,9 @@ void Session::Impl::log(uint32_t Level, const char *Message) {
     return;
   }
   if (Level == DTLTO_LOG_COMPILER) {
-    Event E{Event::CompilerSaid};
-    E.Message = inUsersNames(strangersLines(Message), [this](StringRef Path) {
-      return UsersNames.lookup(Path);
+    Event E{Event::CompilerOutput};
+    E.Message = withUserNames(sanitizedLines(Message), [this](StringRef Path) {
+      return UserNames.lookup(Path);
     });
     return push(Lock, std::move(E));
   }
@@ -114,12 +114,12 @@ void Session::Impl::log(uint32_t Level, const char *Message) {
   Msg.emit(To, PluginName + ": " + lineOf(Message));
 }
 
-void Session::Impl::workerTold(const dtlto_worker_status *W) {
+void Session::Impl::reportWorker(const dtlto_worker_status *W) {
   Guard Lock(*this);
   if (!hasField(W, &dtlto_worker_status::load_permille) || !W->name)
     return violation(Lock, 0, "reported a worker without a size or a name");
-  Event E{Event::WorkerTold};
-  E.Told = std::make_unique<WorkerStatus>(
+  Event E{Event::WorkerReported};
+  E.StatusReport = std::make_unique<WorkerStatus>(
       WorkerStatus{nameOf(W->name), lineOf(W->compiler), lineOf(W->why),
                    W->state, W->slots, W->busy, W->load_permille});
   push(Lock, std::move(E));
@@ -137,12 +137,12 @@ void Session::Impl::jobState(uint64_t Job, uint32_t State, const char *Worker) {
   Guard Lock(*this);
   auto It = Jobs.find(Job);
   // Ignore state reports for finished jobs.
-  if (It == Jobs.end() || It->second.Done || It->second.Forgotten)
+  if (It == Jobs.end() || It->second.Done || It->second.IsForgotten)
     return;
   Event E{Event::State};
   E.Job = Job;
   E.Status = static_cast<int32_t>(State);
-  E.RanHere = It->second.HasRoom;
+  E.RanLocally = It->second.HasRoom;
   E.Worker = nameOf(Worker);
   push(Lock, std::move(E));
 }
@@ -164,36 +164,37 @@ int32_t Session::Impl::checkResult(uint64_t Job, dtlto_span Object, char *Why,
   {
     Guard Lock(*this);
     auto It = Jobs.find(Job);
-    if (!Closed && It != Jobs.end() && !It->second.Done) {
+    if (!IsClosed && It != Jobs.end() && !It->second.Done) {
       R = &It->second;
       // The check reads data of the link.
-      beginRunHere(Lock, *R);
-      Frame = R->isOurs(Bytes) ? std::nullopt : R->Bundle;
+      beginLocalRun(Lock, *R);
+      Frame = R->isLocalObject(Bytes) ? std::nullopt : R->Bundle;
       // A plugin that reads objects from files may see an incomplete one.
       MayBeCut = !R->Bundle && R->Built &&
                  R->Built->Job.fields & DTLTO_JOB_WHOLE_IMPORTS &&
-                 R->Here.Check;
+                 R->Local.Check;
     }
   }
   std::string Text = "no such job";
   if (R) {
-    StringRef Said;
+    StringRef Diagnostics;
     Expected<StringRef> Result =
-        Frame ? readFrame(Bytes, *Frame, &Said) : Bytes;
-    Error Wrong = !Result    ? Result.takeError()
-                  : MayBeCut ? R->Here.Check(*Result)
-                             : Error::success();
+        Frame ? readFrame(Bytes, *Frame, &Diagnostics) : Bytes;
+    Error Invalid = !Result    ? Result.takeError()
+                    : MayBeCut ? R->Local.Check(*Result)
+                               : Error::success();
     {
       Guard Lock(*this);
-      if (Frame && !Wrong) {
-        R->Checked = Bytes;
-        R->CheckedHead = Bytes.drop_back(Result->size() + Said.size()).str();
+      if (Frame && !Invalid) {
+        R->CheckedFrame = Bytes;
+        R->CheckedFrameHead =
+            Bytes.drop_back(Result->size() + Diagnostics.size()).str();
       }
-      endRunHere(Lock, *R);
+      endLocalRun(Lock, *R);
     }
-    if (!Wrong)
+    if (!Invalid)
       return DTLTO_OK;
-    Text = toString(std::move(Wrong));
+    Text = toString(std::move(Invalid));
   }
   if (Why && WhySize)
     std::snprintf(Why, WhySize, "%s", Text.c_str());
@@ -208,7 +209,7 @@ static Event doneEvent(uint64_t Job, const dtlto_result &Result) {
   E.Status = Result.status;
   // The compiler's output has several lines.
   bool HasLines = E.Status == DTLTO_OK || E.Status == DTLTO_ERROR_COMPILER;
-  E.Message = HasLines && Result.message ? strangersLines(Result.message)
+  E.Message = HasLines && Result.message ? sanitizedLines(Result.message)
                                          : lineOf(Result.message);
   E.Worker = nameOf(Result.worker);
   // No memory is that large.
@@ -234,7 +235,7 @@ void Session::Impl::jobDone(uint64_t Job, const dtlto_result *Result) {
   // releasing twice would be worse.
   if (It == Jobs.end() || It->second.Done)
     E.Object.take();
-  if (Closed)
+  if (IsClosed)
     return;
   if (It == Jobs.end())
     return violation(Lock, 0,
@@ -242,10 +243,11 @@ void Session::Impl::jobDone(uint64_t Job, const dtlto_result *Result) {
                          ", which it was never given");
   Record &R = It->second;
   if (R.Done)
-    return violation(
-        Lock, Job, "reported a second result for module '" + R.Here.Name + "'");
+    return violation(Lock, Job,
+                     "reported a second result for module '" + R.Local.Name +
+                         "'");
   takeResult(Lock, R, Result, E);
-  if (!R.Forgotten)
+  if (!R.IsForgotten)
     push(Lock, std::move(E));
 }
 
@@ -255,45 +257,46 @@ void Session::Impl::takeResult(Guard &Lock, Record &R,
                                const dtlto_result *Result, Event &E) {
   R.Done = true;
   R.Status = E.Status;
-  E.Object = fromPlugin(E.Object.take());
+  E.Object = wrapBuffer(E.Object.take());
   if (Result && Result->worker)
     R.Worker = Result->worker; // as the plugin spells it
   ++RoomCount;
-  if (R.InSubmit && isInCall() && std::this_thread::get_id() == CallThreadId)
+  if (R.IsInSubmit && isInCall() && std::this_thread::get_id() == CallThreadId)
     violation(Lock, E.Job,
-              "reported the result for module '" + R.Here.Name +
+              "reported the result for module '" + R.Local.Name +
                   "' from inside of submit()");
   if (!Result)
     violation(Lock, E.Job,
-              "reported a result without a size for module '" + R.Here.Name +
+              "reported a result without a size for module '" + R.Local.Name +
                   "'");
-  E.Message = inUsersNames(std::move(E.Message), *R.Built);
+  E.Message = withUserNames(std::move(E.Message), *R.Built);
   // Show our own compiler's output as in a plain link.
-  bool AreOurWords = R.RanHere && Result && Result->message &&
-                     R.LocalMessage == Result->message;
-  bool IsOurObject = R.isOurs(E.Object.bytes());
-  if (AreOurWords || IsOurObject)
+  bool HasLocalMessage = R.RanLocally && Result && Result->message &&
+                         R.LocalMessage == Result->message;
+  bool HasLocalObject = R.isLocalObject(E.Object.bytes());
+  if (HasLocalMessage || HasLocalObject)
     E.Messages = std::move(R.LocalMessages);
-  E.IsOurs = IsOurObject && (E.Status != DTLTO_ERROR_COMPILER || AreOurWords);
-  if (AreOurWords) {
+  E.IsFromLinker =
+      HasLocalObject && (E.Status != DTLTO_ERROR_COMPILER || HasLocalMessage);
+  if (HasLocalMessage) {
     E.Message = R.LocalMessage;
     E.Errors = R.LocalErrors;
     if (E.Object.bytes().empty())
-      E.Object = std::move(R.ObjectDespite);
+      E.Object = std::move(R.ObjectWithErrors);
   }
-  E.RanHere = R.RanHere;
+  E.RanLocally = R.RanLocally;
   if (E.Status == DTLTO_OK)
-    E.RanHere = E.IsOurs;
+    E.RanLocally = E.IsFromLinker;
   else if (E.Status == DTLTO_ERROR_COMPILER)
-    E.RanHere = AreOurWords;
+    E.RanLocally = HasLocalMessage;
   E.NoObject = R.NoObject;
   if (std::exchange(R.HasRoom, false)) // the plugin didn't call leave()
     Room->leave(R.RoomBytes);
   E.Numbers = R.Numbers.take();
-  E.Bytes = R.BytesHere;
-  E.Seconds = R.SecondsHere;
-  E.IsOfWorker = !E.IsOurs && R.Bundle;
-  if (E.IsOfWorker && E.Status == DTLTO_OK && !R.Forgotten)
+  E.Bytes = R.LocalBytes;
+  E.Seconds = R.LocalSeconds;
+  E.IsBundleResult = !E.IsFromLinker && R.Bundle;
+  if (E.IsBundleResult && E.Status == DTLTO_OK && !R.IsForgotten)
     openFrame(Lock, R, E);
   else
     dropIfUnused(R);
@@ -302,33 +305,33 @@ void Session::Impl::takeResult(Guard &Lock, Record &R,
 /// Takes the object and the worker's messages out of their frame.
 void Session::Impl::openFrame(Guard &Lock, Record &R, Event &E) {
   const BundleId Id = *R.Bundle; // another thread may make the bundle again
-  const bool IsChecked = R.isChecked(E.Object.bytes());
-  beginRunHere(Lock, R); // R.Built is read without the lock
-  Lock.unlock();         // since readFrame() may read all of the object
-  StringRef Said;
-  Expected<StringRef> Inside =
-      readFrame(E.Object.bytes(), Id, &Said, /*Hashes=*/!IsChecked);
-  for (StringRef Rest = Said; !Rest.empty();) {
-    StringRef One;
-    std::tie(One, Rest) = Rest.split('\0');
-    bool IsWarning = One.consume_front("warning: ");
+  const bool IsChecked = R.isFrameChecked(E.Object.bytes());
+  beginLocalRun(Lock, R); // R.Built is read without the lock
+  Lock.unlock();          // since readFrame() may read all of the object
+  StringRef Diagnostics;
+  Expected<StringRef> Payload =
+      readFrame(E.Object.bytes(), Id, &Diagnostics, /*Hashes=*/!IsChecked);
+  for (StringRef Rest = Diagnostics; !Rest.empty();) {
+    StringRef Line;
+    std::tie(Line, Rest) = Rest.split('\0');
+    bool IsWarning = Line.consume_front("warning: ");
     if (!IsWarning)
-      One = One.split(": ").second; // a remark or a note
+      Line = Line.split(": ").second; // a remark or a note
     E.Messages.push_back(
         {IsWarning ? MessageLevel::Diagnostic : MessageLevel::Remark,
-         inUsersNames(strangersLines(One), *R.Built)});
+         withUserNames(sanitizedLines(Line), *R.Built)});
   }
-  if (!Inside) {
+  if (!Payload) {
     E.Object.reset();
     E.Status = DTLTO_ERROR_INFRASTRUCTURE;
-    E.Message = toString(Inside.takeError());
-    post([this, Job = E.Job] { doRefute(Job); }, /*IsKept=*/true);
+    E.Message = toString(Payload.takeError());
+    post([this, Job = E.Job] { doRefute(Job); }, /*IsMandatory=*/true);
   } else {
     E.HasDigest = true;
-    E.Object = Buffer::part(std::move(E.Object), *Inside);
+    E.Object = Buffer::part(std::move(E.Object), *Payload);
   }
   Lock.lock();
-  endRunHere(Lock, R);
+  endLocalRun(Lock, R);
 }
 
 void Session::Impl::loadChanged() {
@@ -341,11 +344,11 @@ Session::Impl::Record *Session::Impl::waitForRoom(uint64_t Job,
                                                   int32_t &Status) {
   Record *R;
   uint64_t Bytes;
-  auto TellState = [&](const Guard &Lock, uint32_t State) {
+  auto PushState = [&](const Guard &Lock, uint32_t State) {
     Event E{Event::State};
     E.Job = Job;
     E.Status = static_cast<int32_t>(State);
-    E.RanHere = true;
+    E.RanLocally = true;
     push(Lock, std::move(E));
   };
   {
@@ -356,41 +359,41 @@ Session::Impl::Record *Session::Impl::waitForRoom(uint64_t Job,
       return nullptr;
     R = &It->second;
     Status = DTLTO_CANCELLED;
-    if (Closed || R->Forgotten)
+    if (IsClosed || R->IsForgotten)
       return nullptr;
-    Bytes = R->Here.Memory;
-    beginRunHere(Lock, *R);
+    Bytes = R->Local.Memory;
+    beginLocalRun(Lock, *R);
   }
   bool IsNeeded = Room->enter(
-      Bytes, [&] { return !R->Forgotten; },
+      Bytes, [&] { return !R->IsForgotten; },
       [&] {
         Guard Lock(*this);
-        TellState(Lock, DTLTO_STATE_QUEUED);
+        PushState(Lock, DTLTO_STATE_QUEUED);
       });
   Guard Lock(*this);
   if (!IsNeeded) {
-    endRunHere(Lock, *R);
+    endLocalRun(Lock, *R);
     return nullptr;
   }
   R->RoomBytes = Bytes;
   Status = DTLTO_OK;
-  TellState(Lock, DTLTO_STATE_LOCAL);
+  PushState(Lock, DTLTO_STATE_LOCAL);
   return R;
 }
 
-/// Keeps \p R unchanged and valid until endRunHere().
-void Session::Impl::beginRunHere(const Guard &Lock, Record &R) {
+/// Keeps \p R unchanged and valid until endLocalRun().
+void Session::Impl::beginLocalRun(const Guard &Lock, Record &R) {
   Lock.check();
-  ++R.RunsHere;
-  ++RunsHere;
+  ++R.NumLocalRuns;
+  ++NumLocalRuns;
 }
 
-void Session::Impl::endRunHere(const Guard &Lock, Record &R) {
+void Session::Impl::endLocalRun(const Guard &Lock, Record &R) {
   Lock.check();
-  assert(R.RunsHere != 0);
-  --R.RunsHere;
-  --RunsHere;
-  R.LastRunHere = Clock::now();
+  assert(R.NumLocalRuns != 0);
+  --R.NumLocalRuns;
+  --NumLocalRuns;
+  R.LastLocalRun = Clock::now();
   dropIfUnused(R);
   Changed.notify_all();
 }
@@ -400,7 +403,7 @@ int32_t Session::Impl::enterRoom(uint64_t Job) {
   if (Record *R = waitForRoom(Job, Status)) {
     Guard Lock(*this);
     R->HasRoom = true;
-    endRunHere(Lock, *R);
+    endLocalRun(Lock, *R);
   }
   return Status;
 }
@@ -410,7 +413,7 @@ void Session::Impl::leaveRoom(uint64_t Job, uint64_t Bytes) {
   auto It = Jobs.find(Job);
   if (It == Jobs.end() || !std::exchange(It->second.HasRoom, false))
     return;
-  It->second.BytesHere = Bytes;
+  It->second.LocalBytes = Bytes;
   Room->leave(It->second.RoomBytes);
 }
 
@@ -424,28 +427,28 @@ int32_t Session::Impl::runLocally(uint64_t Job, dtlto_result *Result) {
     return Result->status;
 
   Clock::time_point Begin = Clock::now();
-  CodegenResult Code = R->Here.Compile();
+  CodegenResult Code = R->Local.Compile();
   Room->reclaim(R->RoomBytes);
   Room->leave(R->RoomBytes);
 
   Guard Lock(*this);
-  endRunHere(Lock, *R);
-  R->RanHere = true;
-  R->SecondsHere = secondsSince(Begin);
-  R->NoObject = !Code.Failed && !Code.Produced;
+  endLocalRun(Lock, *R);
+  R->RanLocally = true;
+  R->LocalSeconds = secondsSince(Begin);
+  R->NoObject = !Code.Failed && !Code.HasObject;
   R->LocalMessages = std::move(Code.Messages);
   Result->message = nullptr;
   Result->worker = ThisMachine;
   if (Code.Failed) {
     R->LocalErrors = std::move(Code.Errors);
     R->LocalMessage = join(R->LocalErrors, "\n");
-    R->ObjectDespite = Buffer::own(std::move(Code.Object));
+    R->ObjectWithErrors = Buffer::own(std::move(Code.Object));
     Result->message = R->LocalMessage.c_str();
     return Result->status = DTLTO_ERROR_COMPILER;
   }
   auto Object =
       std::make_shared<const SmallVector<char, 0>>(std::move(Code.Object));
-  R->ObjectHere = Object;
+  R->LocalObject = Object;
   Result->object = Buffer::share(std::move(Object)).take();
   return Result->status = DTLTO_OK;
 }
@@ -459,25 +462,26 @@ int32_t Session::Impl::makeBundle(uint64_t Id, dtlto_bundle_spans *Out) {
   {
     Guard Lock(*this);
     auto It = Jobs.find(Id);
-    if (Closed || It == Jobs.end() || !It->second.Built || It->second.Done ||
+    if (IsClosed || It == Jobs.end() || !It->second.Built || It->second.Done ||
         !(It->second.Built->Job.fields & DTLTO_JOB_CONFIG))
       return DTLTO_ERROR_CALLER;
     R = &It->second;
     // Another thread of the plugin may report a result meanwhile.
-    beginRunHere(Lock, *R);
+    beginLocalRun(Lock, *R);
   }
-  Expected<BundleSpans> Made = makeBundleSpans(asBundled(R->Built->Job));
+  Expected<BundleSpans> BundleOrError =
+      makeBundleSpans(bundledJob(R->Built->Job));
   {
     Guard Lock(*this);
-    if (Made)
-      R->Bundle = Made->Id;
-    endRunHere(Lock, *R);
+    if (BundleOrError)
+      R->Bundle = BundleOrError->Id;
+    endLocalRun(Lock, *R);
   }
-  if (!Made) {
-    log(DTLTO_LOG_WARNING, toString(Made.takeError()).c_str());
+  if (!BundleOrError) {
+    log(DTLTO_LOG_WARNING, toString(BundleOrError.takeError()).c_str());
     return DTLTO_ERROR_INFRASTRUCTURE;
   }
-  auto *Owner = new BundleSpans(std::move(*Made));
+  auto *Owner = new BundleSpans(std::move(*BundleOrError));
   Out->num_spans = static_cast<uint32_t>(Owner->Spans.size());
   Out->spans = Owner->Spans.data();
   Out->owner = Owner;

@@ -33,7 +33,7 @@ struct JobOptions {
   uint64_t Memory =
       std::max<uint64_t>(uint64_t(256) << 20, machineMemory() / 4);
   // The memory in bytes of jobs that are compiled on this machine.
-  uint64_t MemoryHere = std::min(machineMemory() / 2, availableMemory());
+  uint64_t LocalMemory = std::min(machineMemory() / 2, availableMemory());
 };
 
 /// What a session with a plugin uses of its host, the linker or the

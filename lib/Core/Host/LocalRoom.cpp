@@ -37,7 +37,7 @@ bool LocalRoom::enter(uint64_t Bytes, function_ref<bool()> IsNeeded,
       if (NumJobs == 0 || (hasMemory(Bytes) && (!Tokens || HasSpareToken)))
         break;
       if (hasMemory(Bytes) && Tokens)
-        askForToken(Lock);
+        requestToken(Lock);
     }
     if (std::exchange(HasWaited, true)) {
       Changed.wait(Lock);
@@ -55,22 +55,22 @@ bool LocalRoom::enter(uint64_t Bytes, function_ref<bool()> IsNeeded,
     BytesTaken += Bytes;
   }
   if (Waiting.empty() && std::exchange(HasSpareToken, false))
-    Jobserver::giveBack();
+    Jobserver::releaseToken();
   Changed.notify_all(); // for the next in the queue
   return Needed;
 }
 
-void LocalRoom::askForToken(const std::unique_lock<std::mutex> &Lock) {
+void LocalRoom::requestToken(const std::unique_lock<std::mutex> &Lock) {
   assert(Lock.owns_lock() && "the state is guarded");
   (void)Lock;
-  if (std::exchange(IsTokenAsked, true))
+  if (std::exchange(IsTokenRequested, true))
     return;
   Tokens->take([this] {
     std::lock_guard<std::mutex> Lock(Mutex);
-    IsTokenAsked = false;
+    IsTokenRequested = false;
     HasSpareToken = !Waiting.empty();
     if (!HasSpareToken)
-      Jobserver::giveBack();
+      Jobserver::releaseToken();
     Changed.notify_all();
   });
 }
@@ -83,7 +83,7 @@ void LocalRoom::leave(uint64_t Bytes) {
   // One of the remaining jobs uses the linker's own token.
   if (NumTokens != 0) {
     --NumTokens;
-    Jobserver::giveBack();
+    Jobserver::releaseToken();
   }
   Changed.notify_all();
 }

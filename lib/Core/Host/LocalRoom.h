@@ -60,7 +60,7 @@ private:
   bool hasMemory(uint64_t Bytes) const {
     return BytesTaken <= MaxBytes && Bytes <= MaxBytes - BytesTaken;
   }
-  void askForToken(const std::unique_lock<std::mutex> &Lock);
+  void requestToken(const std::unique_lock<std::mutex> &Lock);
 
   const uint64_t MaxBytes;
   std::mutex Mutex; // guards all members below
@@ -72,7 +72,7 @@ private:
   uint64_t BytesFreed = 0; // upper limit of freed memory that was not returned
   // Tokens of the plugin's jobs, and one for the next of them.
   size_t NumTokens = 0;
-  bool HasSpareToken = false, IsTokenAsked = false;
+  bool HasSpareToken = false, IsTokenRequested = false;
 
   std::unique_ptr<Jobserver> Tokens; // last: its thread uses the members above
 };

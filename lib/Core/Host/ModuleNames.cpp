@@ -75,7 +75,7 @@ ModuleNames::ModuleNames(StringRef WorkingDirectory,
 }
 
 /// Returns \p N as text that sorts in numeric order.
-static std::string inOrder(unsigned N) {
+static std::string sortableNumber(unsigned N) {
   std::string Digits = std::to_string(N);
   return Digits.size() == 1 ? Digits : char('a' + Digits.size() - 2) + Digits;
 }
@@ -88,12 +88,12 @@ void ModuleNames::countMembers(std::vector<StringRef> Modules) {
     std::string Name = Original.str();
     if (std::optional<MemberName> M = MemberName::parse(Original)) {
       unsigned N = Members[(M->Front + M->End).str()]++;
-      Name = (M->Front + inOrder(N) + M->End).str();
-      Counted[Original] = Name;
+      Name = (M->Front + sortableNumber(N) + M->End).str();
+      NumberedMembers[Original] = Name;
     }
     // Names such as `x at 5` and `x` for two members would sort differently.
     if (Last && Name <= *Last) {
-      Counted.clear();
+      NumberedMembers.clear();
       return;
     }
     Last = std::move(Name);
@@ -101,7 +101,7 @@ void ModuleNames::countMembers(std::vector<StringRef> Modules) {
 }
 
 std::optional<std::string> ModuleNames::encode(StringRef Original) const {
-  if (auto It = Counted.find(Original); It != Counted.end())
+  if (auto It = NumberedMembers.find(Original); It != NumberedMembers.end())
     Original = It->second;
   std::string Code = "m.";
   StringRef Rest = Original;

@@ -87,7 +87,7 @@ private:
   void countMembers(std::vector<llvm::StringRef> Modules);
 
   std::string Prefix; // the working directory with a trailing `/`
-  llvm::StringMap<std::string> Counted; // members, numbered
+  llvm::StringMap<std::string> NumberedMembers; // members, numbered
 };
 
 } // namespace dtlto

@@ -36,8 +36,8 @@ enum class Phase { None, Loading, InUse };
 /// Data for code that runs while the process ends: never destroyed.
 struct Names {
   std::string Program, Plugin;
-  std::string AtPipe;  // an error line
-  std::string AtCrash; // lines for a crash report
+  std::string PipeError; // an error line
+  std::string CrashNote; // lines for a crash report
 };
 
 /// The process's state before the plugin was loaded.
@@ -47,9 +47,9 @@ struct Settings {
 };
 } // namespace
 
-static std::atomic<Phase> Now = Phase::None;
+static std::atomic<Phase> LoadPhase = Phase::None;
 static const Names *TheNames = nullptr;
-static Settings Before;
+static Settings InitialSettings;
 static std::terminate_handler DefaultTerminate;
 
 static std::string errorLine(const Names &N, const std::string &Text) {
@@ -62,14 +62,14 @@ static std::string errorLine(const Names &N, const std::string &Text) {
 [[noreturn]] static void die(const std::string &Text, int Code) {
   std::string Line = errorLine(*TheNames, Text);
   [[maybe_unused]] ssize_t N = ::write(2, Line.data(), Line.size());
-  Jobserver::giveBackAll();
+  Jobserver::releaseAllTokens();
   ::_exit(Code);
 }
 
 /// An on_exit() handler. LLD itself ends by _exit() once its LTO has begun.
 static void atExit(int Code) {
   std::string Text;
-  switch (Now) {
+  switch (LoadPhase) {
   case Phase::None:
     return;
   case Phase::Loading:
@@ -115,26 +115,26 @@ static void onTerminate() {
 }
 
 LoadGuard::LoadGuard(StringRef Program, StringRef Plugin,
-                     std::chrono::seconds Limit, bool IsOurs)
-    : Plugin(Plugin), InStackDump("loading plugin '%s'", this->Plugin.c_str()) {
+                     std::chrono::seconds Limit, bool IsShipped)
+    : Plugin(Plugin), StackEntry("loading plugin '%s'", this->Plugin.c_str()) {
   std::string Text =
       "a SIGPIPE has ended the link, most likely because a peer closed one of "
       "the plugin's connections; ask its vendor to send with MSG_NOSIGNAL";
   auto *N = new Names{Program.str(), Plugin.str(), "", ""};
-  N->AtPipe = errorLine(*N, Text);
+  N->PipeError = errorLine(*N, Text);
   surviveFileLimit();
   // A crash in one of our own plugins is ours.
-  if (!IsOurs)
-    N->AtCrash = N->Program + ": note: dtlto: plugin '" + N->Plugin +
-                 "' is in this process; if its functions are on the stack, "
-                 "report this to its vendor\n";
-  installCrashReport(N->AtCrash);
-  if (sys::fs::current_path(Before.Folder))
-    Before.Folder.clear();
-  Before.Mask = sys::fs::getUmask();
+  if (!IsShipped)
+    N->CrashNote = N->Program + ": note: dtlto: plugin '" + N->Plugin +
+                   "' is in this process; if its functions are on the stack, "
+                   "report this to its vendor\n";
+  installCrashReport(N->CrashNote);
+  if (sys::fs::current_path(InitialSettings.Folder))
+    InitialSettings.Folder.clear();
+  InitialSettings.Mask = sys::fs::getUmask();
   TheNames = N;
   DefaultTerminate = std::set_terminate(onTerminate);
-  Now = Phase::Loading;
+  LoadPhase = Phase::Loading;
 #ifdef __GLIBC__
   ::on_exit([](int Code, void *) { atExit(Code); }, nullptr);
 #else
@@ -158,7 +158,7 @@ LoadGuard::~LoadGuard() {
     Watch->IsLoaded = true;
   }
   Watch->Changed.notify_all();
-  Now = Phase::None;
+  LoadPhase = Phase::None;
 }
 
 /// Reports a fatal error as LLVM does, and ends the process. LLVM would call
@@ -179,7 +179,7 @@ static void fatalError(void *, const char *Reason, bool IsCrash) {
     return; // LLVM calls abort()
   endWithin(MaxCleanUp);
   sys::RunInterruptHandlers(); // removes temporary files
-  Jobserver::giveBackAll();
+  Jobserver::releaseAllTokens();
   ::_exit(1);
 }
 
@@ -188,10 +188,10 @@ static void fatalError(void *, const char *Reason, bool IsCrash) {
 /// it held the allocator's lock, or one that a destructor needs.
 static void brokenPipe() {
   if (!isOutputBroken()) {
-    const std::string &Line = TheNames->AtPipe;
+    const std::string &Line = TheNames->PipeError;
     [[maybe_unused]] ssize_t N = ::write(2, Line.data(), Line.size());
   }
-  Jobserver::giveBackAll();
+  Jobserver::releaseAllTokens();
   ::_exit(IOError);
 }
 
@@ -200,12 +200,12 @@ std::string dtlto::restoreProcess() {
   if (!TheNames)
     return Changed;
   SmallString<256> Folder;
-  if (!Before.Folder.empty() &&
-      (sys::fs::current_path(Folder) || Folder != Before.Folder) &&
-      !sys::fs::set_current_path(Before.Folder))
+  if (!InitialSettings.Folder.empty() &&
+      (sys::fs::current_path(Folder) || Folder != InitialSettings.Folder) &&
+      !sys::fs::set_current_path(InitialSettings.Folder))
     Changed = "working folder";
 #ifndef _WIN32
-  if (::umask(Before.Mask) != Before.Mask)
+  if (::umask(InitialSettings.Mask) != InitialSettings.Mask)
     Changed += Changed.empty() ? "umask" : " and umask";
 #endif
   return Changed;
@@ -222,11 +222,11 @@ void dtlto::nameWorkersAtCrash(ArrayRef<std::string> Workers) {
     Text += " and " + std::to_string(Workers.size() - MaxNames) + " more";
   Text += "; if one of them causes the crash, --thinlto-dist-plugin=local, "
           "which compiles all modules locally, avoids it\n";
-  installCrashReport(TheNames->AtCrash + Text);
+  installCrashReport(TheNames->CrashNote + Text);
 }
 
 void dtlto::guardAgainstExit() {
-  if (!TheNames || Now.exchange(Phase::InUse) == Phase::InUse)
+  if (!TheNames || LoadPhase.exchange(Phase::InUse) == Phase::InUse)
     return;
   install_fatal_error_handler(fatalError);
   sys::SetOneShotPipeSignalFunction(brokenPipe);

@@ -29,12 +29,12 @@ namespace dtlto {
 /// Guards the loading of the plugin \p Plugin. If loading takes longer than
 /// \p Limit or calls exit(), the process ends with an error of \p Program; a
 /// crash's stack dump names the plugin. From then on, a crash prints where to
-/// report it (CrashReport.h), and names the plugin unless it \p IsOurs. One for
-/// each process.
+/// report it (CrashReport.h), and names the plugin unless it \p IsShipped. One
+/// for each process.
 class LoadGuard {
 public:
   LoadGuard(llvm::StringRef Program, llvm::StringRef Plugin,
-            std::chrono::seconds Limit, bool IsOurs);
+            std::chrono::seconds Limit, bool IsShipped);
   ~LoadGuard();
   LoadGuard(const LoadGuard &) = delete;
 
@@ -46,7 +46,7 @@ private:
   };
 
   const std::string Plugin;
-  llvm::PrettyStackTraceFormat InStackDump;
+  llvm::PrettyStackTraceFormat StackEntry;
   const std::shared_ptr<State> Watch = std::make_shared<State>();
 };
 

@@ -52,21 +52,22 @@ static std::vector<std::string> filesIn(StringRef Folder) {
   return Names;
 }
 
-/// Returns the word of \p Known that is closest to \p Name, or "".
-static std::string nearestOf(StringRef Name, ArrayRef<std::string> Known) {
-  SmallVector<StringRef, 16> Refs(Known.begin(), Known.end());
+/// Returns the word of \p Candidates that is closest to \p Name, or "".
+static std::string nearestName(StringRef Name,
+                               ArrayRef<std::string> Candidates) {
+  SmallVector<StringRef, 16> Refs(Candidates.begin(), Candidates.end());
   return nearestWord(Name, Refs).str();
 }
 
 /// Returns the file next to \p Path, which doesn't exist, with a similar name.
 static std::string findNearestFile(StringRef Path) {
   StringRef Folder = sys::path::parent_path(Path);
-  std::string Name = nearestOf(sys::path::filename(Path), filesIn(Folder));
+  std::string Name = nearestName(sys::path::filename(Path), filesIn(Folder));
   if (Name.empty())
     return "";
-  SmallString<256> Near(Folder);
-  sys::path::append(Near, Name);
-  return Near.str().str();
+  SmallString<256> NearestPath(Folder);
+  sys::path::append(NearestPath, Name);
+  return NearestPath.str().str();
 }
 
 static Expected<std::string> findPlugin(StringRef Name,
@@ -82,20 +83,20 @@ static Expected<std::string> findPlugin(StringRef Name,
     }
     return Name.str();
   }
-  std::string Looked;
-  std::vector<std::string> Known;
+  std::string SearchedFolders;
+  std::vector<std::string> Candidates;
   for (const std::string &F : Folders) {
     if (std::string Path = findIn(F, Name); !Path.empty())
       return Path;
-    Looked += (Looked.empty() ? "" : ", ") + F;
+    SearchedFolders += (SearchedFolders.empty() ? "" : ", ") + F;
     for (StringRef File : filesIn(F))
       if (File.consume_front(PREFIX) && File.consume_back(SUFFIX))
-        Known.push_back(File.str());
+        Candidates.push_back(File.str());
   }
-  std::string Text = ("no plugin '" + Name + "' in " + Looked +
+  std::string Text = ("no plugin '" + Name + "' in " + SearchedFolders +
                       " (DTLTO_PLUGIN_PATH adds folders)")
                          .str();
-  if (std::string Nearest = nearestOf(Name, Known); !Nearest.empty())
+  if (std::string Nearest = nearestName(Name, Candidates); !Nearest.empty())
     Text += ", did you mean '" + Nearest + "'?";
   return failure(Text);
 }
@@ -130,7 +131,7 @@ Error dtlto::checkPlugin(const void *Exported, StringRef Name) {
   return Error::success();
 }
 
-bool dtlto::isOwnPlugin(StringRef Name, StringRef Folder) {
+bool dtlto::isShippedPlugin(StringRef Name, StringRef Folder) {
   return is_contained(
              {"local", "distcc", "icecc", "distributor", "make", "reapi"},
              Name) &&

@@ -29,7 +29,7 @@ llvm::Error checkPlugin(const void *Exported, llvm::StringRef Name);
 
 /// Whether \p Name is a plugin of dtlto itself, and is found in \p Folder,
 /// where dtlto's own plugins are installed.
-bool isOwnPlugin(llvm::StringRef Name, llvm::StringRef Folder);
+bool isShippedPlugin(llvm::StringRef Name, llvm::StringRef Folder);
 
 } // namespace dtlto
 

@@ -29,13 +29,13 @@ struct PluginNumber {
 /// Ignores new names beyond \p Max. Not thread-safe.
 class PluginNumbers {
 public:
-  static constexpr size_t MaxOfSession = 64, MaxOfJob = 16, MaxName = 64;
+  static constexpr size_t MaxPerSession = 64, MaxPerJob = 16, MaxName = 64;
 
   explicit PluginNumbers(size_t Max) : Max(Max) {}
 
   /// \p Name is from the plugin: null, or any bytes.
   void set(const char *Name, uint32_t Unit, uint64_t Value) {
-    std::string Line = strangersLine(Name ? Name : "", MaxName);
+    std::string Line = sanitizedLine(Name ? Name : "", MaxName);
     if (Line.empty())
       return;
     auto It = std::find_if(List.begin(), List.end(),

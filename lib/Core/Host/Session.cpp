@@ -15,12 +15,12 @@
 using namespace llvm;
 using namespace dtlto;
 
-Session::Impl::Impl(const HostContext &L, std::shared_ptr<EventQueue> Events,
+Session::Impl::Impl(const HostContext &Ctx, std::shared_ptr<EventQueue> Events,
                     uint64_t NumJobs, std::shared_ptr<LocalRoom> Room)
-    : L(L),
+    : Ctx(Ctx),
       Room(Room ? std::move(Room) : std::make_shared<LocalRoom>(UINT64_MAX)),
-      Store(L.Store), Msg(L.Msg), Plugin(*L.Plugin), PluginName(Plugin.name),
-      Params(L, NumJobs), Events(std::move(Events)) {
+      Store(Ctx.Store), Msg(Ctx.Msg), Plugin(*Ctx.Plugin),
+      PluginName(Plugin.name), Params(Ctx, NumJobs), Events(std::move(Events)) {
   makeHost();
 }
 
@@ -28,10 +28,10 @@ Session::Impl::Impl(const HostContext &L, std::shared_ptr<EventQueue> Events,
 // The thread that calls the plugin
 //===----------------------------------------------------------------------===//
 
-void Session::Impl::post(std::function<void()> Call, bool IsKept) {
+void Session::Impl::post(std::function<void()> Call, bool IsMandatory) {
   {
     std::lock_guard<std::mutex> Lock(WorkMutex);
-    Work.push_back({std::move(Call), IsKept});
+    Work.push_back({std::move(Call), IsMandatory});
   }
   HasWork.notify_one();
 }
@@ -54,23 +54,24 @@ void Session::Impl::callThread() {
     else
       releaseAll();
     std::lock_guard<std::mutex> Lock(Mutex);
-    HasClosed = Quit;
+    HasClosed = HasQuit;
   }
 }
 
-Buffer Session::Impl::fromPlugin(const dtlto_buffer &Raw) {
+Buffer Session::Impl::wrapBuffer(const dtlto_buffer &Raw) {
   if (!Raw.release)
     return Buffer(Raw);
-  struct Held {
-    std::weak_ptr<Impl> I; // weak: events in its own queue have such buffers
+  struct Holder {
+    std::weak_ptr<Impl>
+        PImpl; // weak: events in its own queue have such buffers
     dtlto_buffer Raw;
   };
   return Buffer(
-      dtlto_buffer{Raw.data, Raw.size, new Held{weak_from_this(), Raw},
+      dtlto_buffer{Raw.data, Raw.size, new Holder{weak_from_this(), Raw},
                    [](void *Owner, const void *, uint64_t) {
-                     std::unique_ptr<Held> H(static_cast<Held *>(Owner));
-                     if (std::shared_ptr<Impl> I = H->I.lock())
-                       return I->release(H->Raw);
+                     std::unique_ptr<Holder> H(static_cast<Holder *>(Owner));
+                     if (std::shared_ptr<Impl> PImpl = H->PImpl.lock())
+                       return PImpl->release(H->Raw);
                      H->Raw.release(H->Raw.owner, H->Raw.data, H->Raw.size);
                    }});
 }
@@ -78,7 +79,7 @@ Buffer Session::Impl::fromPlugin(const dtlto_buffer &Raw) {
 void Session::Impl::release(const dtlto_buffer &Raw) {
   {
     std::lock_guard<std::mutex> Lock(WorkMutex);
-    if (!ReleasesItself) {
+    if (!HasCallThreadEnded) {
       ToRelease.push_back(Raw);
       return HasWork.notify_one();
     }
@@ -134,9 +135,9 @@ void Session::Impl::doOpen() {
 
 /// Opens the store before the Opened event is pushed.
 void Session::Impl::openStore() {
-  const auto *OfPlugin = static_cast<const dtlto_store *>(
+  const auto *PluginStore = static_cast<const dtlto_store *>(
       call("extension", [&] { return Plugin.extension(DTLTO_EXT_STORE); }));
-  if (!Store->open(OfPlugin, Handle))
+  if (!Store->open(PluginStore, Handle))
     Msg.warning("plugin '" + PluginName +
                 "' has no store for optimised modules, so none is kept or "
                 "used; --thinlto-dist-keep-ir=<folder> keeps them on this "
@@ -150,18 +151,18 @@ void Session::Impl::doSubmit(uint64_t Id, bool Insist) {
     Guard Lock(*this);
     Record &R = Jobs[Id];
     RoomBefore = RoomCount;
-    if (!R.Forgotten && IsOpen && (Insist || BusySince != RoomCount))
+    if (!R.IsForgotten && IsOpen && (Insist || BusySince != RoomCount))
       Job = &R.Built->Job;
   }
   // Records are never erased while the session lives, and Built is kept while
-  // InSubmit is set.
+  // IsInSubmit is set.
   int32_t Status = DTLTO_BUSY;
   if (Job)
     Status = call("submit", [&] { return Plugin.submit(Handle, Job); });
 
   Guard Lock(*this);
   Record &R = Jobs[Id];
-  R.InSubmit = false;
+  R.IsInSubmit = false;
   Event E{Event::Submitted};
   E.Job = Id;
   E.Status = Status;
@@ -171,13 +172,13 @@ void Session::Impl::doSubmit(uint64_t Id, bool Insist) {
       if (Job)
         BusySince = RoomBefore;
       // The event that reports room is in the queue before this one.
-      E.RoomSince = RoomCount != RoomBefore;
+      E.HasRoomSince = RoomCount != RoomBefore;
     }
     R.Done = true;
     E.Built = std::move(R.Built);
   }
   dropIfUnused(R);
-  if (!R.Forgotten)
+  if (!R.IsForgotten)
     push(Lock, std::move(E));
 }
 
@@ -215,12 +216,12 @@ void Session::Impl::doRefute(uint64_t Id) {
     Status = Jobs[Id].Status;
     Worker = Jobs[Id].Worker;
   }
-  const auto *Refuted = static_cast<const dtlto_refuted *>(
+  const auto *Extension = static_cast<const dtlto_refuted *>(
       call("extension", [&] { return Plugin.extension(DTLTO_EXT_REFUTED); }));
-  if (hasField(Refuted, &dtlto_refuted::result) && Refuted->result)
+  if (hasField(Extension, &dtlto_refuted::result) && Extension->result)
     call("refuted", [&] {
-      Refuted->result(Handle, Id, Worker.empty() ? nullptr : Worker.c_str(),
-                      Status);
+      Extension->result(Handle, Id, Worker.empty() ? nullptr : Worker.c_str(),
+                        Status);
     });
 }
 
@@ -240,12 +241,12 @@ void Session::Impl::doStatus(uint32_t LimitMs) {
   const auto *Status = static_cast<const dtlto_status *>(
       call("extension", [&] { return Plugin.extension(DTLTO_EXT_STATUS); }));
   if (IsOpen && hasField(Status, &dtlto_status::query) && Status->query) {
-    E.Kind = Event::StatusTold;
+    E.Kind = Event::StatusReported;
     E.Status = call("query", [&] {
       return Status->query(
           Handle, LimitMs,
           [](void *Context, const dtlto_worker_status *Worker) {
-            static_cast<Impl *>(Context)->workerTold(Worker);
+            static_cast<Impl *>(Context)->reportWorker(Worker);
           },
           this);
     });
@@ -263,11 +264,11 @@ void Session::Impl::doClose() {
   IsOpen = false;
   {
     std::lock_guard<std::mutex> Lock(WorkMutex);
-    ReleasesItself = true;
+    HasCallThreadEnded = true;
   }
   releaseAll();
   Guard Lock(*this);
-  Quit = true;
+  HasQuit = true;
   Changed.notify_all();
 }
 
@@ -275,126 +276,131 @@ void Session::Impl::doClose() {
 // Session
 //===----------------------------------------------------------------------===//
 
-Session::Session(const HostContext &L, std::shared_ptr<EventQueue> Events,
+Session::Session(const HostContext &Ctx, std::shared_ptr<EventQueue> Events,
                  uint64_t NumJobs, std::shared_ptr<LocalRoom> Room)
-    : I(std::make_shared<Impl>(L, std::move(Events), NumJobs,
-                               std::move(Room))) {
+    : PImpl(std::make_shared<Impl>(Ctx, std::move(Events), NumJobs,
+                                   std::move(Room))) {
   // The thread keeps the session's state alive, even after it was abandoned.
-  I->HasThread = startThread([I = I] {
+  PImpl->HasThread = startThread([PImpl = PImpl] {
     {
-      std::lock_guard<std::mutex> Lock(I->Mutex);
-      I->CallThreadId = std::this_thread::get_id();
+      std::lock_guard<std::mutex> Lock(PImpl->Mutex);
+      PImpl->CallThreadId = std::this_thread::get_id();
     }
-    I->callThread();
+    PImpl->callThread();
   });
 }
 
 Session::~Session() = default;
 
 void Session::open() {
-  if (!I->HasThread || !I->L.Config.Problem.empty()) {
+  if (!PImpl->HasThread || !PImpl->Ctx.Config.Problem.empty()) {
     Event E{Event::Opened};
     E.Status = DTLTO_ERROR_INFRASTRUCTURE;
-    E.Message = I->HasThread ? I->L.Config.Problem : NoThread;
-    Session::Impl::Guard Lock(*I);
-    return I->push(Lock, std::move(E));
+    E.Message = PImpl->HasThread ? PImpl->Ctx.Config.Problem : NoThread;
+    Session::Impl::Guard Lock(*PImpl);
+    return PImpl->push(Lock, std::move(E));
   }
-  I->post([I = I.get()] { I->doOpen(); });
+  PImpl->post([PImpl = PImpl.get()] { PImpl->doOpen(); });
 }
 
-void Session::submit(std::unique_ptr<BuiltJob> Job, JobHere Here, bool Insist) {
+void Session::submit(std::unique_ptr<BuiltJob> Job, LocalJob Local,
+                     bool Insist) {
   uint64_t Id = Job->Job.id;
   {
-    std::lock_guard<std::mutex> Lock(I->Mutex);
-    Impl::Record &R = I->Jobs[Id];
+    std::lock_guard<std::mutex> Lock(PImpl->Mutex);
+    Impl::Record &R = PImpl->Jobs[Id];
     R.Built = std::move(Job);
-    R.Here = std::move(Here);
+    R.Local = std::move(Local);
     if (R.Built->Job.fields & DTLTO_JOB_ARGS && !R.Built->Inputs.empty())
-      I->UsersNames[R.Built->Inputs[0].path] = R.Here.Name;
-    R.InSubmit = true;
+      PImpl->UserNames[R.Built->Inputs[0].path] = R.Local.Name;
+    R.IsInSubmit = true;
     R.Done = false;
   }
-  I->post([I = I.get(), Id, Insist] { I->doSubmit(Id, Insist); });
+  PImpl->post(
+      [PImpl = PImpl.get(), Id, Insist] { PImpl->doSubmit(Id, Insist); });
 }
 
 void Session::completeBatch() {
-  I->post([I = I.get()] { I->doCompleteBatch(); });
+  PImpl->post([PImpl = PImpl.get()] { PImpl->doCompleteBatch(); });
 }
 
 void Session::forget(uint64_t Job) {
   {
-    std::lock_guard<std::mutex> Lock(I->Mutex);
-    auto It = I->Jobs.find(Job);
-    if (It == I->Jobs.end() || It->second.Done)
+    std::lock_guard<std::mutex> Lock(PImpl->Mutex);
+    auto It = PImpl->Jobs.find(Job);
+    if (It == PImpl->Jobs.end() || It->second.Done)
       return;
-    It->second.Forgotten = true;
+    It->second.IsForgotten = true;
   }
-  I->Room->wake();
-  I->post([I = I.get(), Job] { I->doCancel(Job); });
+  PImpl->Room->wake();
+  PImpl->post([PImpl = PImpl.get(), Job] { PImpl->doCancel(Job); });
 }
 
 void Session::refute(uint64_t Job) {
   // Otherwise the next link would get the same result.
-  I->post([I = I.get(), Job] { I->doRefute(Job); }, /*IsKept=*/true);
+  PImpl->post([PImpl = PImpl.get(), Job] { PImpl->doRefute(Job); },
+              /*IsMandatory=*/true);
 }
 
 void Session::queryLoad() {
-  I->post([I = I.get()] { I->doLoad(); });
+  PImpl->post([PImpl = PImpl.get()] { PImpl->doLoad(); });
 }
 
 void Session::queryStatus(std::chrono::milliseconds Limit) {
-  I->post([I = I.get(), Ms = static_cast<uint32_t>(Limit.count())] {
-    I->doStatus(Ms);
+  PImpl->post([PImpl = PImpl.get(), Ms = static_cast<uint32_t>(Limit.count())] {
+    PImpl->doStatus(Ms);
   });
 }
 
 std::optional<Session::Call> Session::currentCall() const {
-  std::lock_guard<std::mutex> Lock(I->CallMutex);
-  return I->Current;
+  std::lock_guard<std::mutex> Lock(PImpl->CallMutex);
+  return PImpl->Current;
 }
 
-Clock::time_point Session::lastRunHere(uint64_t Job) const {
-  std::lock_guard<std::mutex> Lock(I->Mutex);
-  auto It = I->Jobs.find(Job);
-  if (It == I->Jobs.end())
+Clock::time_point Session::lastLocalRun(uint64_t Job) const {
+  std::lock_guard<std::mutex> Lock(PImpl->Mutex);
+  auto It = PImpl->Jobs.find(Job);
+  if (It == PImpl->Jobs.end())
     return {};
-  return It->second.RunsHere ? Clock::now() : It->second.LastRunHere;
+  return It->second.NumLocalRuns ? Clock::now() : It->second.LastLocalRun;
 }
 
 std::vector<PluginNumber> Session::numbers() const {
-  std::lock_guard<std::mutex> Lock(I->Mutex);
-  return I->Numbers.list();
+  std::lock_guard<std::mutex> Lock(PImpl->Mutex);
+  return PImpl->Numbers.list();
 }
 
-void Session::keep(std::shared_ptr<const void> Lent) {
-  std::lock_guard<std::mutex> Lock(I->Mutex);
-  I->Lent.push_back(std::move(Lent));
+void Session::keepAlive(std::shared_ptr<const void> BorrowedData) {
+  std::lock_guard<std::mutex> Lock(PImpl->Mutex);
+  PImpl->BorrowedData.push_back(std::move(BorrowedData));
 }
 
 bool Session::close(std::chrono::milliseconds Limit) {
-  if (!I->HasThread) {
-    std::lock_guard<std::mutex> Lock(I->Mutex);
-    I->Closed = true;
+  if (!PImpl->HasThread) {
+    std::lock_guard<std::mutex> Lock(PImpl->Mutex);
+    PImpl->IsClosed = true;
     return true;
   }
   {
-    std::lock_guard<std::mutex> Lock(I->WorkMutex);
-    llvm::erase_if(I->Work, [](auto &P) { return !P.IsKept; });
+    std::lock_guard<std::mutex> Lock(PImpl->WorkMutex);
+    llvm::erase_if(PImpl->Work, [](auto &P) { return !P.IsMandatory; });
   }
-  I->post([I = I.get()] { I->doClose(); });
+  PImpl->post([PImpl = PImpl.get()] { PImpl->doClose(); });
 
-  std::unique_lock<std::mutex> Lock(I->Mutex);
+  std::unique_lock<std::mutex> Lock(PImpl->Mutex);
   // A plugin that compiles locally can't return before the compiler does.
   bool Ended = false;
   auto Deadline = Clock::now() + Limit;
   while (true) {
-    Ended = I->Changed.wait_until(Lock, Deadline, [&] { return I->Quit; });
-    if (Ended || I->RunsHere == 0)
+    Ended = PImpl->Changed.wait_until(Lock, Deadline,
+                                      [&] { return PImpl->HasQuit; });
+    if (Ended || PImpl->NumLocalRuns == 0)
       break;
-    I->Changed.wait(Lock, [&] { return I->Quit || I->RunsHere == 0; });
+    PImpl->Changed.wait(
+        Lock, [&] { return PImpl->HasQuit || PImpl->NumLocalRuns == 0; });
     Deadline = Clock::now() + Limit;
   }
-  I->Closed = true;
-  I->Changed.wait(Lock, [&] { return I->RunsHere == 0; });
+  PImpl->IsClosed = true;
+  PImpl->Changed.wait(Lock, [&] { return PImpl->NumLocalRuns == 0; });
   return Ended;
 }

@@ -42,7 +42,7 @@ inline dtlto_load unknownLoad() {
 }
 
 /// What the session knows of a job in addition to what the plugin gets.
-struct JobHere {
+struct LocalJob {
   std::string Name;    // of the module, for messages
   uint64_t Memory = 0; // expected bytes of a local compile
   /// Compiles the job locally, on the calling thread. Thread-safe until the
@@ -58,7 +58,7 @@ public:
   /// \p Events outlives all threads of a plugin that follows the ABI; a session
   /// that was abandoned pushes no more events. Jobs of the plugin that are
   /// compiled locally share \p Room with others; if null, there is no limit.
-  Session(const HostContext &L, std::shared_ptr<EventQueue> Events,
+  Session(const HostContext &Ctx, std::shared_ptr<EventQueue> Events,
           uint64_t NumJobs, std::shared_ptr<LocalRoom> Room = nullptr);
   ~Session();
 
@@ -70,7 +70,7 @@ public:
   /// Requests submit(). Events: Submitted and, if its status is DTLTO_OK, one
   /// Done. After a BUSY, jobs are returned as BUSY without a call until the
   /// plugin has reported room, unless \p Insist.
-  void submit(std::unique_ptr<BuiltJob> Job, JobHere Here, bool Insist);
+  void submit(std::unique_ptr<BuiltJob> Job, LocalJob Local, bool Insist);
 
   /// Ignores the job from now on: no events for it follow, and cancel() is
   /// requested if the plugin has it.
@@ -87,7 +87,7 @@ public:
   void queryLoad();
 
   /// Queries the plugin's workers, with the time limit \p Limit. Events:
-  /// WorkerTold for each, then StatusTold; or NoStatus.
+  /// WorkerReported for each, then StatusReported; or NoStatus.
   void queryStatus(std::chrono::milliseconds Limit);
 
   /// A call that the plugin hasn't returned from, and when it began.
@@ -99,7 +99,7 @@ public:
 
   /// When the plugin last compiled \p Job locally: now, if it does; the epoch
   /// if it never has.
-  Clock::time_point lastRunHere(uint64_t Job) const;
+  Clock::time_point lastLocalRun(uint64_t Job) const;
 
   /// Ends the session: no event follows. Waits for close(), at most \p Limit,
   /// and for local code generation to end. Returns false if the plugin had to
@@ -110,13 +110,13 @@ public:
   /// dtlto.numbers/1; complete once close() has returned.
   std::vector<PluginNumber> numbers() const;
 
-  /// Keeps \p Lent, which the plugin borrows, alive until the plugin's close()
-  /// returns.
-  void keep(std::shared_ptr<const void> Lent);
+  /// Keeps \p BorrowedData, which the plugin borrows, alive until the plugin's
+  /// close() returns.
+  void keepAlive(std::shared_ptr<const void> BorrowedData);
 
 private:
   struct Impl;
-  std::shared_ptr<Impl> I;
+  std::shared_ptr<Impl> PImpl;
 };
 
 } // namespace dtlto

@@ -14,9 +14,9 @@
 
 using namespace dtlto;
 
-SessionParams::SessionParams(const HostContext &L, uint64_t NumJobs)
-    : Args(L.JobOpts.PluginArgs), LLVMVersion(L.LLVMVersion),
-      Output(L.JobOpts.OutputFile), Linker(L.JobOpts.Linker) {
+SessionParams::SessionParams(const HostContext &Ctx, uint64_t NumJobs)
+    : Args(Ctx.JobOpts.PluginArgs), LLVMVersion(Ctx.LLVMVersion),
+      Output(Ctx.JobOpts.OutputFile), Linker(Ctx.JobOpts.Linker) {
   for (const std::string &Arg : Args)
     ArgPointers.push_back(Arg.c_str());
   Raw.size = sizeof(Raw);
@@ -26,15 +26,15 @@ SessionParams::SessionParams(const HostContext &L, uint64_t NumJobs)
   Raw.linker = Linker.empty() ? nullptr : Linker.c_str();
   Raw.output = Output.c_str();
   Raw.num_jobs = NumJobs;
-  Raw.job_timeout_s = L.JobOpts.TimeoutSeconds;
-  Raw.verbose = L.Msg.verbose();
-  Raw.result_bytes = L.JobOpts.Memory;
+  Raw.job_timeout_s = Ctx.JobOpts.TimeoutSeconds;
+  Raw.verbose = Ctx.Msg.verbose();
+  Raw.result_bytes = Ctx.JobOpts.Memory;
 }
 
-SessionConfig dtlto::configurePlugin(const HostContext &L, uint64_t NumJobs) {
+SessionConfig dtlto::configurePlugin(const HostContext &Ctx, uint64_t NumJobs) {
   struct Call {
-    Call(const HostContext &L, uint64_t NumJobs)
-        : Plugin(*L.Plugin), Params(L, NumJobs) {}
+    Call(const HostContext &Ctx, uint64_t NumJobs)
+        : Plugin(*Ctx.Plugin), Params(Ctx, NumJobs) {}
 
     void run() {
       dtlto_session_config Raw = {};
@@ -43,7 +43,7 @@ SessionConfig dtlto::configurePlugin(const HostContext &L, uint64_t NumJobs) {
       std::lock_guard<std::mutex> Lock(Mutex);
       Config.Needs = Raw.needs;
       if (Raw.no_fallback) {
-        Config.NoFallback = strangersLine(Raw.no_fallback);
+        Config.NoFallback = sanitizedLine(Raw.no_fallback);
         if (Config.NoFallback.empty())
           Config.NoFallback = "the plugin forbids it";
       }
@@ -59,16 +59,16 @@ SessionConfig dtlto::configurePlugin(const HostContext &L, uint64_t NumJobs) {
     SessionConfig Config;
   };
   // Shared, since the thread may outlive the wait.
-  auto C = std::make_shared<Call>(L, NumJobs);
+  auto C = std::make_shared<Call>(Ctx, NumJobs);
   if (!startThread([C] { C->run(); }))
     C->run();
   std::unique_lock<std::mutex> Lock(C->Mutex);
-  const std::chrono::seconds Limit(std::min(10u, L.JobOpts.TimeoutSeconds));
+  const std::chrono::seconds Limit(std::min(10u, Ctx.JobOpts.TimeoutSeconds));
   if (!C->Changed.wait_for(Lock, Limit, [&] { return C->HasReturned; })) {
-    SessionConfig Failed;
-    Failed.Problem = "configure() has not returned within " +
-                     std::to_string(Limit.count()) + " s";
-    return Failed;
+    SessionConfig Failure;
+    Failure.Problem = "configure() has not returned within " +
+                      std::to_string(Limit.count()) + " s";
+    return Failure;
   }
   return std::move(C->Config);
 }

@@ -26,7 +26,7 @@ struct SessionConfig {
 /// A dtlto_session_params and what it points to.
 class SessionParams {
 public:
-  SessionParams(const HostContext &L, uint64_t NumJobs);
+  SessionParams(const HostContext &Ctx, uint64_t NumJobs);
   SessionParams(const SessionParams &) = delete;
   const dtlto_session_params &raw() const { return Raw; }
 
@@ -40,7 +40,7 @@ private:
 /// Calls configure() of the plugin, for a link of \p NumJobs jobs. Waits at
 /// most 10 s, or the user's time limit for a job if that is shorter. If the
 /// call takes longer, leaves the plugin in it and returns a Problem.
-SessionConfig configurePlugin(const HostContext &L, uint64_t NumJobs);
+SessionConfig configurePlugin(const HostContext &Ctx, uint64_t NumJobs);
 
 } // namespace dtlto
 

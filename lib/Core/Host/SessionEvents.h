@@ -37,27 +37,27 @@ struct WorkerStatus {
 /// A report from another thread.
 struct Event {
   enum KindTy {
-    Prepared,     // ours: the job can be submitted, or Message says why not
-    CacheHit,     // ours: LLVM has the object; or Object is from the cache,
-                  // entry CacheEntry, for comparison
-    Opened,       // the session's open() returned Status
-    Submitted,    // submit() returned Status
-    State,        // job_state(); Status is the state
-    Done,         // job_done()
-    LoadChanged,  // load_changed()
-    Loaded,       // load() returned; Load has its answer
-    WorkerTold,   // query() reported a worker; Told has its status
-    StatusTold,   // query() returned Status
-    NoStatus,     // the plugin has no query()
-    Violation,    // the plugin broke a rule of the ABI; Message says which
-    CompilerSaid, // log() of a compiler's output, of an unknown job
-    GaveUp,       // log() of an error: the plugin gave up; Message says why
-    LocalDone,    // ours: local code generation ended
-    Verified,     // ours: no difference, or Message says which
-    Delivered,    // ours: LLVM has the object
-    TokenTaken,   // ours: from the jobserver
-    StoreWanted,  // ours: a job needs the plugin's store
-    Broken        // ours: Message is an error that fails the link
+    Prepared,       // ours: the job can be submitted, or Message says why not
+    CacheHit,       // ours: LLVM has the object; or Object is from the cache,
+                    // entry CacheEntry, for comparison
+    Opened,         // the session's open() returned Status
+    Submitted,      // submit() returned Status
+    State,          // job_state(); Status is the state
+    Done,           // job_done()
+    LoadChanged,    // load_changed()
+    Loaded,         // load() returned; Load has its answer
+    WorkerReported, // query() reported a worker; StatusReport has it
+    StatusReported, // query() returned Status
+    NoStatus,       // the plugin has no query()
+    Violation,      // the plugin broke a rule of the ABI; Message says which
+    CompilerOutput, // log() of a compiler's output, of an unknown job
+    GaveUp,         // log() of an error: the plugin gave up; Message says why
+    LocalDone,      // ours: local code generation ended
+    Verified,       // ours: no difference, or Message says which
+    Delivered,      // ours: LLVM has the object
+    TokenTaken,     // ours: from the jobserver
+    StoreRequested, // ours: a job needs the plugin's store
+    Broken          // ours: Message is an error that fails the link
   };
   KindTy Kind;
   uint64_t Job = 0; // 0: none
@@ -69,25 +69,25 @@ struct Event {
                                         // errors; Message has all
   // Done, LocalDone: the compiler's other messages.
   std::vector<CompilerMessage> Messages = {};
-  bool IsOfWorker = false; // Done: of dtlto-codegen, from a bundle of ours
+  bool IsBundleResult = false; // Done: of dtlto-codegen, from a bundle of ours
   std::string Worker = {};
   bool WantsBatches = false; // Opened
-  bool RanHere = false;      // Done: by local code generation. State: on this
+  bool RanLocally = false;   // Done: by local code generation. State: on this
                              // machine, or waiting for its turn there
-  bool IsOurs = false;       // Done, CacheHit: a linker made it or its equal
+  bool IsFromLinker = false; // Done, CacheHit: a linker made it or its equal
   bool HasDigest = false; // Done: the worker's digest of the object is correct
   bool NoObject = false;  // Done, LocalDone: LLVM correctly made none
-  bool RoomSince = false; // Submitted: busy, but has reported room since
-  uint64_t Bytes = 0;     // Done: memory used locally; 0: unknown
-  double Seconds = 0;     // of work on a thread of ours
-  Clock::time_point Ended = {};            // when that work ended
-  dtlto_load Load = {};                    // Loaded
-  std::unique_ptr<WorkerStatus> Told = {}; // WorkerTold
-  std::vector<PluginNumber> Numbers = {};  // Done: as reported by the plugin
-  std::unique_ptr<BuiltJob> Built = {};    // Prepared
+  bool HasRoomSince = false;    // Submitted: busy, but has reported room since
+  uint64_t Bytes = 0;           // Done: memory used locally; 0: unknown
+  double Seconds = 0;           // of work on a thread of ours
+  Clock::time_point Ended = {}; // when that work ended
+  dtlto_load Load = {};         // Loaded
+  std::unique_ptr<WorkerStatus> StatusReport = {}; // WorkerReported
+  std::vector<PluginNumber> Numbers = {}; // Done: as reported by the plugin
+  std::unique_ptr<BuiltJob> Built = {};   // Prepared
   // Prepared, CacheHit with an object: where the object goes, and where one
   // goes that only another machine has made.
-  llvm::AddStreamFn Out = {}, OutElsewhere = {};
+  llvm::AddStreamFn Out = {}, RemoteOut = {};
 
   /// Prepared: takes the plugin's job, which should avoid the worker \p Avoid,
   /// or the reason why there is none.
@@ -109,9 +109,9 @@ struct Event {
 
 /// Events that needn't wake the scheduler. A wake-up costs more than leaving
 /// them until another event, or the next of their kind, comes.
-struct Patience {
-  bool WithNews = false; // of jobs that proceed as expected
-  size_t NumResults = 0; // the number of results of local jobs
+struct WakeUpPolicy {
+  bool DefersUpdates = false; // of jobs that proceed as expected
+  size_t NumResults = 0;      // the number of results of local jobs
   Clock::duration Limit = std::chrono::milliseconds(5);
 };
 
@@ -131,7 +131,7 @@ public:
     if (E.Kind == Event::LoadChanged && !Events.empty() &&
         Events.back().Kind == Event::LoadChanged)
       return false;
-    bool Wakes = !canWait(E);
+    bool Wakes = !canDefer(E);
     IsDue |= Wakes;
     Events.push_back(std::move(E));
     return Wakes;
@@ -140,35 +140,35 @@ public:
 
   /// Takes all events; waits for one until \p Deadline if there is none. Events
   /// that can wait according to \p P end the wait only after P.Limit.
-  std::deque<Event> popAll(Clock::time_point Deadline, Patience P = {}) {
-    Taker.check();
+  std::deque<Event> popAll(Clock::time_point Deadline, WakeUpPolicy P = {}) {
+    Consumer.check();
     std::unique_lock<std::mutex> Lock(Mutex);
     IsDue = !Events.empty();
-    Left = P;
-    if (P.WithNews || P.NumResults)
+    Deferrable = P;
+    if (P.DefersUpdates || P.NumResults)
       Ready.wait_until(Lock, std::min(Deadline, Clock::now() + P.Limit),
                        [&] { return IsDue; });
-    Left = {};
+    Deferrable = {};
     Ready.wait_until(Lock, Deadline, [&] { return !Events.empty(); });
     return std::exchange(Events, {});
   }
 
 private:
   /// Call this with the lock held.
-  bool canWait(const Event &E) {
-    if (E.Kind == Event::Done && E.Status == DTLTO_OK && E.RanHere)
-      return Left.NumResults && Left.NumResults--;
-    return Left.WithNews &&
+  bool canDefer(const Event &E) {
+    if (E.Kind == Event::Done && E.Status == DTLTO_OK && E.RanLocally)
+      return Deferrable.NumResults && Deferrable.NumResults--;
+    return Deferrable.DefersUpdates &&
            ((E.Kind == Event::Submitted && E.Status == DTLTO_OK) ||
-            (E.Kind == Event::State && E.RanHere));
+            (E.Kind == Event::State && E.RanLocally));
   }
 
-  ThreadCheck Taker;
+  ThreadCheck Consumer;
   std::mutex Mutex; // guards all members below
   std::condition_variable Ready;
   std::deque<Event> Events;
-  Patience Left;      // of the current wait
-  bool IsDue = false; // an event came that ends it
+  WakeUpPolicy Deferrable; // of the current wait
+  bool IsDue = false;      // an event came that ends it
 };
 
 } // namespace dtlto

@@ -40,7 +40,7 @@ namespace dtlto {
 struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   class Guard;
 
-  Impl(const HostContext &L, std::shared_ptr<EventQueue> Events,
+  Impl(const HostContext &Ctx, std::shared_ptr<EventQueue> Events,
        uint64_t NumJobs, std::shared_ptr<LocalRoom> Room);
   /// Fills in the host's functions and extensions.
   void makeHost();
@@ -51,55 +51,57 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
 
   struct Record {
     std::unique_ptr<BuiltJob> Built; // until the plugin can't read it any more
-    JobHere Here;
-    bool InSubmit = true; // submit() hasn't returned
-    bool Done = false;    // job_done() was called, or the job was not accepted
+    LocalJob Local;
+    bool IsInSubmit = true; // submit() hasn't returned
+    bool Done = false; // job_done() was called, or the job was not accepted
     // Events of the job are ignored. Also read without the lock: callers of
     // Room may hold it, so functions of Room must not wait for it.
-    std::atomic<bool> Forgotten = false;
+    std::atomic<bool> IsForgotten = false;
     // Calls that compile the job locally, wait for that, or read Built, now.
-    unsigned RunsHere = 0;
-    Clock::time_point LastRunHere = {}; // end of the last such call
-    bool HasRoom = false;   // the plugin compiles it on this machine
-    uint64_t RoomBytes = 0; // expected memory
-    uint64_t BytesHere = 0; // and memory used
-    bool RanHere = false;
+    unsigned NumLocalRuns = 0;
+    Clock::time_point LastLocalRun = {}; // end of the last such call
+    bool HasRoom = false;    // the plugin compiles it on this machine
+    uint64_t RoomBytes = 0;  // expected memory
+    uint64_t LocalBytes = 0; // and memory used
+    bool RanLocally = false;
     // The local object, until the plugin, or whatever it passed it to, releases
     // it.
-    std::weak_ptr<const llvm::SmallVector<char, 0>> ObjectHere;
+    std::weak_ptr<const llvm::SmallVector<char, 0>> LocalObject;
     bool NoObject = false;
     // Given to the plugin: a worker's result names it in its frame.
     std::optional<BundleId> Bundle;
     // The frame that check_result() found undamaged, identified by its address
     // in the plugin's memory and its head, which has the digest.
-    llvm::StringRef Checked;
-    std::string CheckedHead;
+    llvm::StringRef CheckedFrame;
+    std::string CheckedFrameHead;
     // Of the plugin's result.
     int32_t Status = DTLTO_OK;
     std::string Worker;
-    double SecondsHere = 0;
+    double LocalSeconds = 0;
     std::vector<std::string> LocalErrors;
     std::vector<CompilerMessage> LocalMessages;
     std::string LocalMessage; // all of them: memory for dtlto_result::message
-    Buffer ObjectDespite;     // what LLVM made in spite of these
-    PluginNumbers Numbers{PluginNumbers::MaxOfJob};
+    Buffer ObjectWithErrors;  // what LLVM made in spite of these
+    PluginNumbers Numbers{PluginNumbers::MaxPerJob};
 
     /// Whether \p Object is the one that was made locally: a plugin may compile
     /// locally, and then return another object.
-    bool isOurs(llvm::StringRef Object) const {
-      auto Made = ObjectHere.lock();
-      return RanHere &&
-             (Object.empty() || (Made && Object.data() == Made->data()));
+    bool isLocalObject(llvm::StringRef Object) const {
+      auto LockedObject = LocalObject.lock();
+      return RanLocally &&
+             (Object.empty() ||
+              (LockedObject && Object.data() == LockedObject->data()));
     }
     /// Whether check_result() has hashed \p Frame for this job.
-    bool isChecked(llvm::StringRef Frame) const {
-      return Frame.data() == Checked.data() && Frame.size() == Checked.size() &&
-             Frame.starts_with(CheckedHead);
+    bool isFrameChecked(llvm::StringRef Frame) const {
+      return Frame.data() == CheckedFrame.data() &&
+             Frame.size() == CheckedFrame.size() &&
+             Frame.starts_with(CheckedFrameHead);
     }
   };
 
   void dropIfUnused(Record &R) {
-    if (R.Done && !R.InSubmit && R.RunsHere == 0)
+    if (R.Done && !R.IsInSubmit && R.NumLocalRuns == 0)
       R.Built.reset();
   }
 
@@ -107,12 +109,13 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   // The thread that calls the plugin
   //===--------------------------------------------------------------------===//
 
-  /// With \p IsKept, the call is made even if the session is about to close.
-  void post(std::function<void()> Call, bool IsKept = false);
+  /// With \p IsMandatory, the call is made even if the session is about to
+  /// close.
+  void post(std::function<void()> Call, bool IsMandatory = false);
   void callThread();
   /// Wraps \p Raw, which is the plugin's, in a buffer that the call thread
   /// releases: a release() that hangs is then a call that hangs.
-  Buffer fromPlugin(const dtlto_buffer &Raw);
+  Buffer wrapBuffer(const dtlto_buffer &Raw);
   void release(const dtlto_buffer &Raw);
   void releaseAll();
   template <typename Fn> auto call(const char *Name, Fn F);
@@ -146,23 +149,23 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   int32_t enterRoom(uint64_t Job);
   void leaveRoom(uint64_t Job, uint64_t Bytes);
   /// Waits until there is room to compile \p Job locally; Room->leave() and
-  /// endRunHere() must follow. Returns null, and the reason in \p Status, if
+  /// endLocalRun() must follow. Returns null, and the reason in \p Status, if
   /// there is no such job or it isn't needed any more.
   Record *waitForRoom(uint64_t Job, int32_t &Status);
-  void beginRunHere(const Guard &Lock, Record &R);
-  void endRunHere(const Guard &Lock, Record &R);
+  void beginLocalRun(const Guard &Lock, Record &R);
+  void endLocalRun(const Guard &Lock, Record &R);
   int32_t makeBundle(uint64_t Job, dtlto_bundle_spans *Spans);
   int32_t checkResult(uint64_t Job, dtlto_span Object, char *Why,
                       uint64_t WhySize);
   void jobNumber(uint64_t Job, const char *Name, uint32_t Unit, uint64_t Value);
-  void workerTold(const dtlto_worker_status *Worker);
+  void reportWorker(const dtlto_worker_status *Worker);
   void violation(const Guard &Lock, uint64_t Job, const llvm::Twine &What);
 
   /// Holds Mutex. Wakes the scheduler only after releasing it, since the
   /// scheduler may need Mutex at once.
   class Guard {
   public:
-    explicit Guard(Impl &I) : I(I), Lock(I.Mutex) {}
+    explicit Guard(Impl &Owner) : Owner(Owner), Lock(Owner.Mutex) {}
     ~Guard() {
       if (Lock.owns_lock())
         unlock();
@@ -171,32 +174,32 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
     void check() const { assert(Lock.owns_lock()); }
     void lock() { Lock.lock(); }
     void unlock() {
-      bool Wake = std::exchange(I.HasPushed, false);
+      bool Wake = std::exchange(Owner.HasPushed, false);
       Lock.unlock();
       if (Wake)
-        I.Events->wake();
+        Owner.Events->wake();
     }
 
   private:
-    Impl &I;
+    Impl &Owner;
     std::unique_lock<std::mutex> Lock;
   };
 
   void push(const Guard &Lock, Event E) {
     Lock.check();
-    if (Closed)
+    if (IsClosed)
       return;
     HasPushed |= Events->add(std::move(E));
   }
 
-  const HostContext &L;   // not used after Closed
+  const HostContext &Ctx; // not used once IsClosed is set
   bool HasThread = false; // from the beginning: the call thread was started
   const std::shared_ptr<LocalRoom> Room;
   const std::shared_ptr<FarmStore> Store; // null if the link needs none
   Messages &Msg;
   const dtlto_plugin &Plugin;
   const std::string PluginName;
-  const SessionParams Params; // lent until open() returns, Closed or not
+  const SessionParams Params; // lent until open() returns, also after close()
   std::shared_ptr<EventQueue> Events;
   dtlto_host Host = {};
   dtlto_local_codegen LocalCodegen = {};
@@ -215,11 +218,11 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   std::condition_variable HasWork; // for the call thread
   struct PostedCall {
     std::function<void()> Call;
-    bool IsKept;
+    bool IsMandatory;
   };
   std::deque<PostedCall> Work;
   std::vector<dtlto_buffer> ToRelease;
-  bool ReleasesItself = false; // the call thread has ended
+  bool HasCallThreadEnded = false; // the call thread has ended
 
   mutable std::mutex Mutex;        // guards all members below
   std::condition_variable Changed; // for close()
@@ -227,14 +230,14 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   std::unordered_map<uint64_t, Record> Jobs;
   // Users' names of modules by their portable names, for a stock compiler's
   // messages.
-  llvm::StringMap<std::string> UsersNames;
-  PluginNumbers Numbers{PluginNumbers::MaxOfSession};
-  unsigned RunsHere = 0;
+  llvm::StringMap<std::string> UserNames;
+  PluginNumbers Numbers{PluginNumbers::MaxPerSession};
+  unsigned NumLocalRuns = 0;
   bool Opened = false;    // open() has returned
   std::string OpenErrors; // logged before that
-  bool Closed = false;    // the link is over: its data must not be used
-  std::vector<std::shared_ptr<const void>> Lent; // released with this
-  bool Quit = false;
+  bool IsClosed = false;  // the link is over: its data must not be used
+  std::vector<std::shared_ptr<const void>> BorrowedData; // released with this
+  bool HasQuit = false;
   std::thread::id CallThreadId;
   uint64_t RoomCount = 0;            // how often the plugin has reported room
   std::optional<uint64_t> BusySince; // RoomCount at the last BUSY

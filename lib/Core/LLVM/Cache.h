@@ -16,13 +16,13 @@ namespace dtlto {
 
 #if LLVM_VERSION_MAJOR >= 20
 using CacheFunction = llvm::FileCacheFunction;
-inline llvm::FileCache makeCache(CacheFunction Ask) {
-  return {std::move(Ask), ""};
+inline llvm::FileCache makeCache(CacheFunction Lookup) {
+  return {std::move(Lookup), ""};
 }
 inline bool hasCache(const llvm::FileCache &Cache) { return Cache.isValid(); }
 #else
 using CacheFunction = llvm::FileCache;
-inline llvm::FileCache makeCache(CacheFunction Ask) { return Ask; }
+inline llvm::FileCache makeCache(CacheFunction Lookup) { return Lookup; }
 inline bool hasCache(const llvm::FileCache &Cache) { return bool(Cache); }
 #endif
 

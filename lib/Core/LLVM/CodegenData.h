@@ -47,12 +47,12 @@ inline constexpr llvm::StringLiteral CodegenDataOption =
 /// Whether the job itself expresses the option \p Name for the data, so that
 /// workers don't get the option. With LLVM 21, workers get no option for the
 /// data: the objects would contain names of modules, which differ on workers.
-inline bool isTakenFromJob(llvm::StringRef Name) {
+inline bool isExpressedByJob(llvm::StringRef Name) {
   return HasCodegenData &&
          (Name == CodegenDataOption || Name == TwoRoundsOption);
 }
 inline bool isCodegenData(llvm::StringRef Name) {
-  return HasCodegenData ? isTakenFromJob(Name)
+  return HasCodegenData ? isExpressedByJob(Name)
                         : Name.starts_with("codegen-data");
 }
 
@@ -80,7 +80,7 @@ inline std::string codegenDataPath() {
 }
 
 /// Whether LLVM's cache keys distinguish links with two rounds.
-inline bool keyTellsRounds(const llvm::lto::Config &Conf) {
+inline bool keyDistinguishesRounds(const llvm::lto::Config &Conf) {
 #if LLVM_VERSION_MAJOR >= 22
   return llvm::any_of(Conf.MllvmArgs, [](llvm::StringRef Arg) {
     return Arg.contains(TwoRoundsOption);
@@ -96,10 +96,10 @@ inline bool keyTellsRounds(const llvm::lto::Config &Conf) {
 /// Makes all code generation of this process emit data. Call it before any
 /// other use of the data: LLVM reads its options only once.
 inline void emitCodegenData() {
-  bool Before = compilesTwice();
+  bool OldValue = compilesTwice();
   setCompilesTwice(true);
   llvm::CodeGenData::getInstance();
-  setCompilesTwice(Before);
+  setCompilesTwice(OldValue);
 }
 
 /// Whether objects contain data, and so their module's name.
@@ -107,7 +107,7 @@ inline bool emitsCodegenData() { return llvm::cgdata::emitCGData(); }
 
 /// Returns the file whose data this process uses because of LLVM's options.
 /// Empty if there is none, or if LLVM can't use it and has warned of it.
-inline std::string usedCodegenData() {
+inline std::string usedCodegenDataPath() {
   llvm::CodeGenData &Data = llvm::CodeGenData::getInstance();
   if (!Data.hasOutlinedHashTree() && !Data.hasStableFunctionMap())
     return {};
@@ -192,7 +192,7 @@ public:
   /// isn't finalized, since reading a finalized map changes its order and
   /// thereby how code is merged. Call it once.
   llvm::Expected<std::string> write() {
-    dropUseless();
+    dropUnmergeable();
     if (Tree.empty() && Map.empty())
       return std::string();
     llvm::CodeGenDataWriter Writer;
@@ -201,7 +201,7 @@ public:
     if (!Map.empty())
       Writer.addRecord(Map);
     // LLVM writes only to file descriptors.
-    return writtenToFile(
+    return captureFileOutput(
         [&](llvm::raw_fd_ostream &OS) { return Writer.write(OS); });
   }
 
@@ -209,22 +209,22 @@ private:
   /// Drops the functions that finalize() would drop because nothing can be
   /// merged with them, which are most. finalize() treats each hash separately,
   /// so this doesn't affect the other functions.
-  void dropUseless() {
+  void dropUnmergeable() {
     llvm::StableFunctionMap Final;
     Final.merge(*Map.FunctionMap);
     Final.finalize();
-    llvm::StableFunctionMapRecord Useful;
+    llvm::StableFunctionMapRecord Mergeable;
     for (const auto &[Hash, Functions] : Map.FunctionMap->getFunctionMap()) {
       if (!Final.contains(Hash))
         continue;
       for (const auto &F : Functions.Entries)
-        Useful.FunctionMap->insert(
+        Mergeable.FunctionMap->insert(
             {Hash, *Map.FunctionMap->getNameForId(F->FunctionNameId),
              *Map.FunctionMap->getNameForId(F->ModuleNameId), F->InstCount,
              llvm::IndexOperandHashVecType(F->IndexOperandHashMap->begin(),
                                            F->IndexOperandHashMap->end())});
     }
-    Map = std::move(Useful);
+    Map = std::move(Mergeable);
   }
 
   llvm::OutlinedHashTreeRecord Tree;
@@ -240,7 +240,7 @@ inline llvm::Error noCodegenData() {
 }
 inline void emitCodegenData() {}
 inline bool emitsCodegenData() { return false; }
-inline std::string usedCodegenData() { return {}; }
+inline std::string usedCodegenDataPath() { return {}; }
 inline llvm::Error publishCodegenData(llvm::StringRef, bool) {
   return noCodegenData();
 }

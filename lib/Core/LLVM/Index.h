@@ -31,7 +31,7 @@ using References = std::vector<llvm::ValueInfo>;
 #endif
 
 /// An import list with its own storage.
-struct OwnImportList {
+struct OwningImportList {
 #if LLVM_VERSION_MAJOR >= 20
   llvm::FunctionImporter::ImportIDTable IDs;
   llvm::FunctionImporter::ImportMapTy List{IDs};
@@ -77,27 +77,27 @@ public:
 
 private:
 #if LLVM_VERSION_MAJOR >= 20
-  using OfModule = std::vector<llvm::GlobalValue::GUID>;
+  using ModuleImports = std::vector<llvm::GlobalValue::GUID>;
 #else
-  using OfModule = std::vector<const List::mapped_type *>;
+  using ModuleImports = std::vector<const List::mapped_type *>;
 #endif
 
   /// The index owns the names, so equal names have equal addresses.
-  OfModule &at(llvm::StringRef Name) {
+  ModuleImports &at(llvm::StringRef Name) {
     if (!Last || LastName != Name.data()) {
-      OfModule *&Place = ByPlace[Name.data()];
-      if (!Place)
-        Place = &Modules[Name];
-      Last = Place;
+      ModuleImports *&Slot = ByAddress[Name.data()];
+      if (!Slot)
+        Slot = &Modules[Name];
+      Last = Slot;
       LastName = Name.data();
     }
     return *Last;
   }
 
-  llvm::StringMap<OfModule> Modules;
-  llvm::DenseMap<const char *, OfModule *> ByPlace;
+  llvm::StringMap<ModuleImports> Modules;
+  llvm::DenseMap<const char *, ModuleImports *> ByAddress;
   const char *LastName = nullptr;
-  OfModule *Last = nullptr; // of LastName
+  ModuleImports *Last = nullptr; // of LastName
 };
 
 /// Estimates the work of preparing a job with \p List, for comparisons only.
@@ -150,7 +150,7 @@ inline std::unique_ptr<llvm::FunctionSummary> makeEmptyFunctionSummary() {
 
 /// Returns the flags of a summary that is only looked up, never imported. The
 /// definition is in another module and local to the link.
-inline llvm::GlobalValueSummary::GVFlags lookedUpFlags() {
+inline llvm::GlobalValueSummary::GVFlags lookupOnlyFlags() {
   return llvm::GlobalValueSummary::GVFlags(
       llvm::GlobalValue::AvailableExternallyLinkage,
       llvm::GlobalValue::DefaultVisibility, /*NotEligibleToImport=*/true,
@@ -175,27 +175,28 @@ summariesOf(const llvm::GlobalValueSummaryInfo &Info) {
 
 /// Adds \p Name to an index's set of functions with control flow integrity.
 template <class Functions>
-void addCfiFunction(Functions &To, llvm::StringRef Name) {
+void addCfiFunction(Functions &Symbols, llvm::StringRef Name) {
 #if LLVM_VERSION_MAJOR >= 23
-  To.addSymbolWithThinLTOGUID(Name, guidOf(Name));
+  Symbols.addSymbolWithThinLTOGUID(Name, guidOf(Name));
 #elif LLVM_VERSION_MAJOR >= 21
-  To.emplace(Name);
+  Symbols.emplace(Name);
 #else
-  To.insert(Name.str());
+  Symbols.insert(Name.str());
 #endif
 }
 
 /// Returns the names in such a set.
-template <class Functions> std::set<std::string> cfiNames(const Functions &Of) {
+template <class Functions>
+std::set<std::string> cfiNames(const Functions &Symbols) {
   std::set<std::string> Names;
 #if LLVM_VERSION_MAJOR >= 23
-  for (const auto &[Name, GUID] : Of.getSortedSymbols())
+  for (const auto &[Name, GUID] : Symbols.getSortedSymbols())
     Names.insert(Name.str());
 #elif LLVM_VERSION_MAJOR >= 21
-  for (llvm::StringRef Name : Of.symbols())
+  for (llvm::StringRef Name : Symbols.symbols())
     Names.insert(Name.str());
 #else
-  Names.insert(Of.begin(), Of.end());
+  Names.insert(Symbols.begin(), Symbols.end());
 #endif
   return Names;
 }

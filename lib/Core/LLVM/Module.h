@@ -51,7 +51,7 @@ inline bool isGUIDList(unsigned Code) {
 /// Whether passes may use random numbers for a module with this bitcode. The
 /// seed is the module's name (Module::createRNG()), which differs on other
 /// machines. Metadata strings are plain bytes in bitcode.
-inline bool mayDrawNumbers(llvm::StringRef Bitcode) {
+inline bool mayUseRandomNumbers(llvm::StringRef Bitcode) {
   return LLVM_VERSION_MAJOR >= 22 && Bitcode.contains("alloc-token-mode") &&
          Bitcode.contains("random");
 }
@@ -97,7 +97,7 @@ inline std::string moduleAsm(const llvm::Module &M) {
 }
 
 /// Returns \p T in the type that targets and modules expect.
-inline auto asTarget(const llvm::Triple &T) {
+inline auto toTargetTriple(const llvm::Triple &T) {
 #if LLVM_VERSION_MAJOR >= 21
   return T;
 #else

@@ -136,7 +136,7 @@ makeThinBackend(BackendFunction Make, llvm::ThreadPoolStrategy Parallelism) {
 
 /// Which halves of a backend run. By default, both optimization and code
 /// generation do.
-struct Halves {
+struct BackendStages {
   /// Receives the optimized module as bitcode. Ignored before LLVM 22.
   llvm::AddStreamFn SaveIR = nullptr;
   /// The module is already optimized.
@@ -148,14 +148,14 @@ inline llvm::Error runThinBackend(
     llvm::Module &M, const llvm::ModuleSummaryIndex &Index,
     const llvm::FunctionImporter::ImportMapTy &ImportList,
     const llvm::GVSummaryMapTy &DefinedGlobals, ModuleMapTy *ModuleMap,
-    LibFuncs Unavailable, const Halves &Which = {}) {
+    LibFuncs Unavailable, const BackendStages &Stages = {}) {
   (void)Unavailable;
-  (void)Which;
+  (void)Stages;
   return llvm::lto::thinBackend(Conf, Task, std::move(AddStream), M, Index,
                                 ImportList, DefinedGlobals, ModuleMap
 #if LLVM_VERSION_MAJOR >= 20
                                 ,
-                                Conf.CodeGenOnly || Which.OnlyCodegen
+                                Conf.CodeGenOnly || Stages.OnlyCodegen
 #endif
 #if LLVM_VERSION_MAJOR >= 23
                                 ,
@@ -163,7 +163,7 @@ inline llvm::Error runThinBackend(
 #endif
 #if LLVM_VERSION_MAJOR >= 22
                                 ,
-                                Which.SaveIR
+                                Stages.SaveIR
 #endif
   );
 }

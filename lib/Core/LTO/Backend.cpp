@@ -62,7 +62,7 @@ public:
     Caller.check();
     assert(!HasWaited && "a task after wait()");
     if (Tasks.empty())
-      TheLink.Run.Started = std::chrono::steady_clock::now();
+      TheLink.Run.StartTime = std::chrono::steady_clock::now();
     Tasks.push_back(
         {Task, BM, &ImportList, &ExportList, &ResolvedODR,
          &ModuleToDefinedGVSummaries.find(BM.getModuleIdentifier())->second,
@@ -78,11 +78,11 @@ public:
     HasWaited = true;
     if (Error E = writeIndexFiles())
       return E;
-    settleDSOLocal(CombinedIndex);
+    clearPartialDSOLocal(CombinedIndex);
     // The thin link has read all inputs; jobs read a few at a time.
     TheLink.Process.Inputs.drop();
     // Modules are no longer read, and the final link needs memory.
-    auto Drop = onScopeExit([&] {
+    auto FreeMemory = onScopeExit([&] {
       TheLink.Process.Inputs.drop();
       returnFreeMemory();
     });
@@ -92,19 +92,19 @@ public:
   }
 
 private:
-  /// Writes the index files now if settleDSOLocal() will change the flags that
-  /// LLVM has set in them. Otherwise, each job writes its own.
+  /// Writes the index files now if clearPartialDSOLocal() will change the flags
+  /// that LLVM has set in them. Otherwise, each job writes its own.
   Error writeIndexFiles() {
     if (!TheLink.EmitIndexFiles || CombinedIndex.withDSOLocalPropagation())
       return Error::success();
     TheLink.EmitIndexFiles = false;
-    Error All = Error::success();
+    Error Errors = Error::success();
     for (const Task &T : Tasks)
-      All = joinErrors(std::move(All),
-                       emitIndexFiles(CombinedIndex, ModuleToDefinedGVSummaries,
-                                      T.name(), *T.ImportList,
-                                      TheLink.EmitImportsFiles));
-    return All;
+      Errors = joinErrors(
+          std::move(Errors),
+          emitIndexFiles(CombinedIndex, ModuleToDefinedGVSummaries, T.name(),
+                         *T.ImportList, TheLink.EmitImportsFiles));
+    return Errors;
   }
 
   Link TheLink;
@@ -157,10 +157,10 @@ lto::ThinBackend dtlto::createFailingThinBackend(StringRef Why) {
 
 /// Also opens the store of optimised modules, if the user wants one.
 static Error runJobs(Link &TheLink, std::vector<Task> Tasks) {
-  std::shared_ptr<KeptModules> Kept = openKeptModules(TheLink);
-  TheLink.Jobs.Optimized = Kept.get();
+  std::shared_ptr<KeptModules> Modules = openKeptModules(TheLink);
+  TheLink.Jobs.Optimized = Modules.get();
   return LinkRun(TheLink.Run,
-                 std::make_shared<LTOJobs>(TheLink, std::move(Tasks), Kept))
+                 std::make_shared<LTOJobs>(TheLink, std::move(Tasks), Modules))
       .run();
 }
 

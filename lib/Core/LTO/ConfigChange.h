@@ -24,20 +24,21 @@ public:
       : Conf(const_cast<llvm::lto::Config &>(Conf)) {}
   ConfigChange(const ConfigChange &) = delete;
   ~ConfigChange() {
-    for (; !Undo.empty(); Undo.pop_back())
-      Undo.back()();
+    for (; !UndoActions.empty(); UndoActions.pop_back())
+      UndoActions.back()();
   }
 
   template <class T> void set(T llvm::lto::Config::*Field, T Value) {
-    T Before = std::exchange(Conf.*Field, std::move(Value));
-    Undo.push_back([this, Field, Before = std::move(Before)]() mutable {
-      Conf.*Field = std::move(Before);
-    });
+    T OldValue = std::exchange(Conf.*Field, std::move(Value));
+    UndoActions.push_back(
+        [this, Field, OldValue = std::move(OldValue)]() mutable {
+          Conf.*Field = std::move(OldValue);
+        });
   }
 
 private:
   llvm::lto::Config &Conf;
-  std::vector<std::function<void()>> Undo;
+  std::vector<std::function<void()>> UndoActions;
 };
 
 } // namespace dtlto

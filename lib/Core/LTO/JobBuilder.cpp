@@ -12,17 +12,20 @@ using namespace dtlto;
 
 static constexpr uint32_t WithInputs =
     DTLTO_JOB_INPUTS | DTLTO_JOB_ARGS | DTLTO_JOB_CONFIG;
-static constexpr uint32_t OfInputs =
+static constexpr uint32_t InputDetails =
     DTLTO_JOB_DIGESTS | DTLTO_JOB_WHOLE_IMPORTS;
 
-JobBuilder::JobBuilder(const LinkContext &Ctx, uint32_t AllNeeds,
+JobBuilder::JobBuilder(const LinkContext &Ctx, uint32_t RequestedFields,
                        SlimImports *Slim, OptimizedModules *Optimized)
     : Ctx(Ctx),
       // A command line can't ask for an optimised module, nor pass one.
-      Optimized(AllNeeds & DTLTO_JOB_CONFIG && !(AllNeeds & DTLTO_JOB_ARGS)
+      Optimized(RequestedFields & DTLTO_JOB_CONFIG &&
+                        !(RequestedFields & DTLTO_JOB_ARGS)
                     ? Optimized
                     : nullptr),
-      Needs(AllNeeds & WithInputs ? AllNeeds & (WithInputs | OfInputs) : 0),
+      Needs(RequestedFields & WithInputs
+                ? RequestedFields & (WithInputs | InputDetails)
+                : 0),
       Inputs(Ctx, Slim), Config(Ctx), Command(Ctx, Config) {}
 
 StringRef JobBuilder::triple(const Task &T) const {
@@ -31,7 +34,7 @@ StringRef JobBuilder::triple(const Task &T) const {
   return T.Triple.empty() ? StringRef(Ctx.Conf.DefaultTriple) : T.Triple;
 }
 
-bool JobBuilder::staysHere(const Task &T) {
+bool JobBuilder::mustStayLocal(const Task &T) {
   if (Needs == 0)
     return true;
   if (Needs & DTLTO_JOB_ARGS && !Command.reason(triple(T)).empty())
@@ -77,7 +80,7 @@ JobBuilder::build(const Task &T, uint64_t Id, uint64_t Cost) {
   if (Optimized) {
     Built->Optimized = Optimized->forPlugin(T);
     Built->ReturnsOptimized =
-        !Built->Optimized && Optimized->wants(T, /*IsHere=*/false);
+        !Built->Optimized && Optimized->wants(T, /*IsLocal=*/false);
   }
   // The command line and the configuration are useless without the inputs.
   if (Needs != 0)

@@ -39,7 +39,7 @@ public:
 
   /// Whether \p T is compiled in the linker, because the plugin needs no fields
   /// or because the job's configuration can't be expressed.
-  bool staysHere(const Task &T);
+  bool mustStayLocal(const Task &T);
 
   /// Identifies all that jobs depend on except the modules and the index.
   const std::string &configId() const { return Config.id(); }

@@ -25,7 +25,7 @@ Expected<std::vector<std::string>> JobCommand::make(StringRef TheTriple) const {
     return Args;
   if (Ctx.Index.hasParamAccess())
     return failure(Config.reason());
-  if (Ctx.Learnt)
+  if (Ctx.PriorData)
     return failure("-mllvm -" + TwoRoundsOption);
   if (emitsCodegenData())
     return failure("-mllvm -codegen-data-generate");
@@ -39,7 +39,7 @@ Expected<std::vector<std::string>> JobCommand::make(StringRef TheTriple) const {
   return Args;
 }
 
-const JobCommand::Words &JobCommand::common(StringRef TheTriple) {
+const JobCommand::CommonArgs &JobCommand::common(StringRef TheTriple) {
   std::lock_guard<std::mutex> Lock(Mutex);
   auto [It, IsNew] = Triples.try_emplace(TheTriple);
   if (IsNew)
@@ -51,7 +51,7 @@ const JobCommand::Words &JobCommand::common(StringRef TheTriple) {
 Error JobCommand::addTo(BuiltJob &Built, const Task &T) {
   if (!T.Spec.Part.isWhole())
     return failure("--thinlto-dist-split");
-  const Words &Common = common(Built.Triple);
+  const CommonArgs &Common = common(Built.Triple);
   if (!Common.Reason.empty())
     return failure(Common.Reason);
 

@@ -30,17 +30,17 @@ public:
   llvm::Error addTo(BuiltJob &Built, const Task &T);
 
 private:
-  struct Words {
+  struct CommonArgs {
     std::vector<std::string> Args; // for all jobs with this triple
     std::string Reason;            // why there are none; otherwise empty
   };
-  const Words &common(llvm::StringRef Triple);
+  const CommonArgs &common(llvm::StringRef Triple);
   llvm::Expected<std::vector<std::string>> make(llvm::StringRef Triple) const;
 
   const LinkContext &Ctx;
   const JobConfig &Config;
   std::mutex Mutex; // guards the map, not its values
-  llvm::StringMap<Words> Triples;
+  llvm::StringMap<CommonArgs> Triples;
 };
 
 } // namespace dtlto

@@ -18,7 +18,7 @@ using namespace dtlto;
 
 JobConfig::JobConfig(const LinkContext &Ctx) : Ctx(Ctx) {
   if (Error E = readCodegenData())
-    WhyNoData = toString(std::move(E));
+    DataError = toString(std::move(E));
   if (Error E = make())
     Reason = toString(std::move(E));
 }
@@ -34,25 +34,25 @@ static Expected<std::unique_ptr<MemoryBuffer>> readFile(StringRef Path) {
 
 Error JobConfig::readCodegenData() {
   StringRef Bytes;
-  if (Ctx.Learnt) {
-    Bytes = Ctx.Learnt->File;
-  } else if (std::string Path = usedCodegenData(); !Path.empty()) {
+  if (Ctx.PriorData) {
+    Bytes = Ctx.PriorData->File;
+  } else if (std::string Path = usedCodegenDataPath(); !Path.empty()) {
     if (Error E = readFile(Path).moveInto(Data.Bytes))
       return E;
     Bytes = Data.Bytes->getBuffer();
   }
   if (Bytes.empty())
     return Error::success();
-  Data.Named = std::make_unique<ModuleFile>();
-  Data.Named->Path = "codegen.data";
-  Data.Named->Bytes = Bytes;
+  Data.Input = std::make_unique<ModuleFile>();
+  Data.Input->Path = "codegen.data";
+  Data.Input->Bytes = Bytes;
   return Error::success();
 }
 
 Expected<ModuleFile *> JobConfig::codegenData() const {
-  if (!WhyNoData.empty())
-    return failure(WhyNoData);
-  return Data.Named.get();
+  if (!DataError.empty())
+    return failure(DataError);
+  return Data.Input.get();
 }
 
 /// Adds the file \p Path as an input called \p Name, and sets \p Field to that.
@@ -62,9 +62,9 @@ Error JobConfig::addFile(StringRef Path, StringRef Name, std::string &Field) {
   File New{std::make_unique<ModuleFile>(), nullptr};
   if (Error E = readFile(Path).moveInto(New.Bytes))
     return E;
-  New.Named->Path = Field = Name.str();
-  New.Named->Name = Path.str();
-  New.Named->Bytes = New.Bytes->getBuffer();
+  New.Input->Path = Field = Name.str();
+  New.Input->Name = Path.str();
+  New.Input->Bytes = New.Bytes->getBuffer();
   Files.push_back(std::move(New));
   return Error::success();
 }
@@ -76,11 +76,11 @@ Error JobConfig::make() {
   if (Ctx.Index.hasParamAccess())
     return failure("-fsanitize=memtag-stack (code generation reads the whole "
                    "index)");
-  Expected<ModuleFile *> Learnt = codegenData();
-  if (!Learnt)
-    return Learnt.takeError();
-  if (*Learnt)
-    Extras.CodegenData = (*Learnt)->Path;
+  Expected<ModuleFile *> PriorData = codegenData();
+  if (!PriorData)
+    return PriorData.takeError();
+  if (*PriorData)
+    Extras.CodegenData = (*PriorData)->Path;
   // With RunCSIRInstr, this names a file that the program will write.
   if (!Conf.RunCSIRInstr)
     if (Error E = addFile(Conf.CSIRProfile, "profile.cs", Extras.CSIRProfile))
@@ -138,7 +138,7 @@ Error JobConfig::addTo(BuiltJob &Built, const Task &T,
     OfJob = Built.Config.c_str();
   }
   for (const File &F : Files)
-    Built.Inputs.emplace_back(DTLTO_ROLE_OTHER, *F.Named);
+    Built.Inputs.emplace_back(DTLTO_ROLE_OTHER, *F.Input);
   setInputs(Built);
   Built.Job.config = OfJob;
   Built.Job.fields |= DTLTO_JOB_CONFIG;
@@ -154,8 +154,8 @@ std::string JobConfig::makeId() const {
   if (Reason.empty()) {
     Add(Text);
     for (const File &F : Files) {
-      Add(F.Named->Path);
-      Hash.update(ArrayRef(F.Named->digest(), 32));
+      Add(F.Input->Path);
+      Hash.update(ArrayRef(F.Input->digest(), 32));
     }
   } else { // at least what LLVM's keys leave out
     Add(Reason);

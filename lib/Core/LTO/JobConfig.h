@@ -51,7 +51,7 @@ private:
 
   /// A file and its memory, unless something else owns the memory.
   struct File {
-    std::unique_ptr<ModuleFile> Named;
+    std::unique_ptr<ModuleFile> Input;
     std::unique_ptr<llvm::MemoryBuffer> Bytes;
   };
 
@@ -60,7 +60,7 @@ private:
   ConfigExtras Extras;           // without the fields of a single job
   std::vector<File> Files;       // without the codegen data
   File Data;                     // the codegen data
-  std::string WhyNoData;         // why it can't be read; otherwise empty
+  std::string DataError;         // why it can't be read; otherwise empty
   mutable std::once_flag IdOnce; // protects Id
   mutable std::string Id;
 };

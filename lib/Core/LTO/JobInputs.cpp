@@ -41,7 +41,7 @@ JobInputs::makeFile(StringRef Name, StringRef Bytes, StringRef Whole) const {
 
 /// Returns the whole file of \p Module, for jobs that compile it and for those
 /// that import from it.
-Expected<ModuleFile *> JobInputs::whole(const BitcodeModule &Module) {
+Expected<ModuleFile *> JobInputs::getWholeFile(const BitcodeModule &Module) {
   StringRef Name = Module.getModuleIdentifier();
   {
     std::lock_guard<std::mutex> Lock(Mutex);
@@ -55,14 +55,14 @@ Expected<ModuleFile *> JobInputs::whole(const BitcodeModule &Module) {
   if (!File)
     return File.takeError();
   (*File)->MayReadFiles = assemblyMayReadFiles(Module.getBuffer());
-  (*File)->MayDrawNumbers = mayDrawNumbers(Module.getBuffer());
+  (*File)->MayDrawNumbers = mayUseRandomNumbers(Module.getBuffer());
   // Another thread may have been faster.
   std::lock_guard<std::mutex> Lock(Mutex);
   return Files.try_emplace(Name, std::move(*File)).first->second.get();
 }
 
 /// Returns the file of \p Module with what jobs import from it.
-Expected<ModuleFile *> JobInputs::slim(const BitcodeModule &Module) {
+Expected<ModuleFile *> JobInputs::getImportFile(const BitcodeModule &Module) {
   StringRef Name = Module.getModuleIdentifier();
   {
     std::lock_guard<std::mutex> Lock(Mutex);
@@ -73,10 +73,10 @@ Expected<ModuleFile *> JobInputs::slim(const BitcodeModule &Module) {
   if (!Input)
     return failure("the file of module '" + Name + "' is not in memory");
   // Don't hold Mutex: this takes a while, and threads that want the same module
-  // wait inside slim().
-  SlimImports::Import Import = Slim->slim(Module, Input->Bytes);
+  // wait inside getImportFile().
+  SlimImports::Import Import = Slim->getImportFile(Module, Input->Bytes);
   if (Import.IsWhole) {
-    Expected<ModuleFile *> Whole = whole(Module);
+    Expected<ModuleFile *> Whole = getWholeFile(Module);
     if (!Whole)
       return Whole.takeError();
     std::lock_guard<std::mutex> Lock(Mutex);
@@ -86,7 +86,7 @@ Expected<ModuleFile *> JobInputs::slim(const BitcodeModule &Module) {
   if (!File)
     return File.takeError();
   (*File)->MayReadFiles = Import.MayReadFiles;
-  (*File)->MayDrawNumbers = mayDrawNumbers(Module.getBuffer());
+  (*File)->MayDrawNumbers = mayUseRandomNumbers(Module.getBuffer());
   // Another thread may have been faster.
   std::lock_guard<std::mutex> Lock(Mutex);
   auto [It, IsNew] = ImportFiles.try_emplace(Name, File->get());
@@ -137,7 +137,7 @@ Error JobInputs::add(BuiltJob &Built, const Task &T, bool WholeImports) {
   if (IsSlim)
     startSlimming(Imported, T);
   NameMap Paths;
-  Expected<ModuleFile *> Primary = whole(T.Module);
+  Expected<ModuleFile *> Primary = getWholeFile(T.Module);
   if (!Primary)
     return Primary.takeError();
   if (Error E =
@@ -147,7 +147,8 @@ Error JobInputs::add(BuiltJob &Built, const Task &T, bool WholeImports) {
     auto It = T.ModuleMap->find(Name);
     if (It == T.ModuleMap->end())
       return failure("no imported module '" + Name + "'");
-    Expected<ModuleFile *> File = IsSlim ? slim(It->second) : whole(It->second);
+    Expected<ModuleFile *> File =
+        IsSlim ? getImportFile(It->second) : getWholeFile(It->second);
     if (!File)
       return File.takeError();
     if (Error E = addModule(Built, DTLTO_ROLE_IMPORT, Name, **File, Paths))
@@ -159,7 +160,7 @@ Error JobInputs::add(BuiltJob &Built, const Task &T, bool WholeImports) {
 Error JobInputs::addOptimized(BuiltJob &Built, const Task &T,
                               ModuleFile &Optimized) {
   // Give it the name of the file that it was made from.
-  Expected<ModuleFile *> Source = whole(T.Module);
+  Expected<ModuleFile *> Source = getWholeFile(T.Module);
   if (!Source)
     return Source.takeError();
   NameMap Paths;
@@ -168,6 +169,6 @@ Error JobInputs::addOptimized(BuiltJob &Built, const Task &T,
     return E;
   Built.Inputs.back().path = (*Source)->Path.c_str();
   Paths[T.name()] = (*Source)->Path;
-  OwnImportList Nothing;
-  return addIndex(Built, T, Nothing.List, Paths);
+  OwningImportList NoImports;
+  return addIndex(Built, T, NoImports.List, Paths);
 }

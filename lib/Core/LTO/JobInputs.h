@@ -43,8 +43,8 @@ private:
   /// From a module's name in the linker to its name on other machines.
   using NameMap = llvm::StringMap<llvm::StringRef>;
 
-  llvm::Expected<ModuleFile *> whole(const llvm::BitcodeModule &Module);
-  llvm::Expected<ModuleFile *> slim(const llvm::BitcodeModule &Module);
+  llvm::Expected<ModuleFile *> getWholeFile(const llvm::BitcodeModule &Module);
+  llvm::Expected<ModuleFile *> getImportFile(const llvm::BitcodeModule &Module);
   llvm::Expected<std::unique_ptr<ModuleFile>>
   makeFile(llvm::StringRef Name, llvm::StringRef Bytes,
            llvm::StringRef Whole) const;

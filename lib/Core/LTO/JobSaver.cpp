@@ -47,7 +47,7 @@ Error dtlto::checkJobFolder(StringRef Folder) {
 
 JobSaver::JobSaver(const LinkContext &Ctx, StringRef Folder, SlimImports *Slim)
     : Builder(Ctx, DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS | DTLTO_JOB_CONFIG,
-              Slim, Ctx.Learnt ? Ctx.Optimized : nullptr),
+              Slim, Ctx.PriorData ? Ctx.Optimized : nullptr),
       Folder(Folder) {}
 
 std::string JobSaver::reason() const {
@@ -58,7 +58,7 @@ std::string JobSaver::reason() const {
 Error JobSaver::save(const Task &T) {
   Expected<std::unique_ptr<BuiltJob>> Built = Builder.build(T, 1, 0);
   if (!Built) {
-    ++NumLeftOut;
+    ++NumSkipped;
     std::lock_guard<std::mutex> Lock(Mutex);
     Reason = toString(Built.takeError());
     return Error::success();

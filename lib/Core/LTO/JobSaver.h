@@ -29,14 +29,14 @@ public:
   llvm::Error save(const Task &T);
 
   size_t numSaved() const { return NumSaved; }
-  size_t numLeftOut() const { return NumLeftOut; }
+  size_t numSkipped() const { return NumSkipped; }
   /// Why the last job that was left out can't be expressed.
   std::string reason() const;
 
 private:
   JobBuilder Builder;
   const std::string Folder;
-  std::atomic<size_t> NumSaved{0}, NumLeftOut{0};
+  std::atomic<size_t> NumSaved{0}, NumSkipped{0};
   std::atomic<bool> HasFailed{false};
   mutable std::mutex Mutex; // guards Reason
   std::string Reason;

@@ -30,45 +30,46 @@ KeptModules::KeptModules(const LinkContext &Ctx,
 
 /// Sets Common and Conf.
 Error KeptModules::readConfiguration() {
-  const lto::Config &From = Ctx.Conf;
+  const lto::Config &LinkConf = Ctx.Conf;
   // Reject whatever passes state from optimisation to code generation outside
   // the module, or has both write to one file.
-  if (emitsCodegenData() || !usedCodegenData().empty())
+  if (emitsCodegenData() || !usedCodegenDataPath().empty())
     return failure("codegen data");
-  if (!From.CSIRProfile.empty() || !From.SampleProfile.empty() ||
-      !From.ProfileRemapping.empty() || From.RunCSIRInstr ||
-      From.AddFSDiscriminator)
+  if (!LinkConf.CSIRProfile.empty() || !LinkConf.SampleProfile.empty() ||
+      !LinkConf.ProfileRemapping.empty() || LinkConf.RunCSIRInstr ||
+      LinkConf.AddFSDiscriminator)
     return failure("profiles");
-  if (!From.RemarksFilename.empty())
+  if (!LinkConf.RemarksFilename.empty())
     return failure("--opt-remarks-filename");
-  if (From.CodeGenOnly)
+  if (LinkConf.CodeGenOnly)
     return failure("code generation without optimization");
 
   ConfigExtras Extras;
-  Extras.ObjCARCContract = Ctx.IsMachO && From.PreCodeGenPassesHook != nullptr;
-  if (!From.DwoDir.empty())
+  Extras.ObjCARCContract =
+      Ctx.IsMachO && LinkConf.PreCodeGenPassesHook != nullptr;
+  if (!LinkConf.DwoDir.empty())
     Extras.DwoName = "dwo";
-  if (From.Options.BBSectionsFuncListBuf)
+  if (LinkConf.Options.BBSectionsFuncListBuf)
     Extras.FunctionList = "list";
   Extras.Unavailable.assign(Ctx.Unavailable.begin(), Ctx.Unavailable.end());
   Extras.HasPartHook = Ctx.HasPartHook;
   Expected<std::string> Key =
-      writeOptimizationConfig(From, Ctx.Host.JobOpts.LLVMOptions, Extras);
+      writeOptimizationConfig(LinkConf, Ctx.Host.JobOpts.LLVMOptions, Extras);
   if (!Key)
     return Key.takeError();
   Common = std::move(*Key);
   // lto::Config can't be copied; write and read it instead.
-  Expected<std::string> Whole =
-      writeConfig(From, Ctx.Host.JobOpts.LLVMOptions, Extras);
-  if (!Whole)
-    return Whole.takeError();
-  Expected<ReadConfig> Read = readConfig(*Whole);
+  Expected<std::string> Text =
+      writeConfig(LinkConf, Ctx.Host.JobOpts.LLVMOptions, Extras);
+  if (!Text)
+    return Text.takeError();
+  Expected<ReadConfig> Read = readConfig(*Text);
   if (!Read)
     return Read.takeError();
   Conf = std::move(Read->Conf);
-  Conf.DiagHandler = From.DiagHandler;
-  Conf.DwoDir = From.DwoDir;
-  Conf.Options.BBSectionsFuncListBuf = From.Options.BBSectionsFuncListBuf;
+  Conf.DiagHandler = LinkConf.DiagHandler;
+  Conf.DwoDir = LinkConf.DwoDir;
+  Conf.Options.BBSectionsFuncListBuf = LinkConf.Options.BBSectionsFuncListBuf;
   Conf.CodeGenOnly = true;
   return Error::success();
 }
@@ -81,7 +82,7 @@ static void add(BLAKE3 &Hash, StringRef Text) {
   Hash.update(Text);
 }
 
-static BundleId otherId(StringRef Why, ArrayRef<uint8_t> Id) {
+static BundleId deriveId(StringRef Why, ArrayRef<uint8_t> Id) {
   BLAKE3 Hash;
   add(Hash, Why);
   Hash.update(Id);
@@ -95,7 +96,7 @@ bool KeptModules::hasHash(StringRef Name) const {
 }
 
 /// Computes the keys of \p T, and reads its entries if the store is local.
-void KeptModules::look(const Task &T, State &S) {
+void KeptModules::computeKeys(const Task &T, State &S) {
   // Modules are imported in the order of their names.
   SmallVector<StringRef, 0> Imported = importedModules(*T.ImportList);
   sort(Imported);
@@ -126,27 +127,27 @@ void KeptModules::look(const Task &T, State &S) {
   add(Hash, T.name());
   for (StringRef Name : Imported)
     add(Hash, Name);
-  S.Here.Key = Hash.final();
-  S.Elsewhere.Key = otherId("dtlto: made elsewhere", S.Here.Key);
+  S.LocalEntry.Key = Hash.final();
+  S.RemoteEntry.Key = deriveId("dtlto: made elsewhere", S.LocalEntry.Key);
   // A shared store is only asked for plugin jobs, one entry at a time.
   if (!Store->isShared())
-    for (Entry *E : {&S.Here, &S.Elsewhere})
+    for (Entry *E : {&S.LocalEntry, &S.RemoteEntry})
       read(T, *E);
 }
 
 /// Asks the store, unless that has been done. Uses an entry only if it is
 /// complete and belongs to its key.
 void KeptModules::read(const Task &T, Entry &E) {
-  std::lock_guard<std::mutex> Lock(E.Reading);
+  std::lock_guard<std::mutex> Lock(E.ReadMutex);
   if (E.IsRead)
     return;
-  std::optional<Buffer> Found = Store->get(E.Key);
-  if (!Found)
+  std::optional<Buffer> Frame = Store->get(E.Key);
+  if (!Frame)
     return;
   E.IsRead = true;
-  if (Found->bytes().empty())
+  if (Frame->bytes().empty())
     return;
-  Expected<StringRef> Bytes = readFrame(Found->bytes(), E.Key);
+  Expected<StringRef> Bytes = readFrame(Frame->bytes(), E.Key);
   if (!Bytes) {
     consumeError(Bytes.takeError());
     return Ctx.Host.Msg.debug("module '" + T.title() +
@@ -155,11 +156,11 @@ void KeptModules::read(const Task &T, Entry &E) {
   }
   E.Module.Bytes = *Bytes;
   E.Module.MayReadFiles = assemblyMayReadFiles(*Bytes);
-  E.Bytes = std::move(*Found);
-  E.Has = true;
+  E.Bytes = std::move(*Frame);
+  E.HasModule = true;
 }
 
-KeptModules::State &KeptModules::stateOf(const Task &T) {
+KeptModules::State &KeptModules::getState(const Task &T) {
   State *S;
   {
     std::lock_guard<std::mutex> Lock(Mutex);
@@ -168,58 +169,59 @@ KeptModules::State &KeptModules::stateOf(const Task &T) {
       Slot = std::make_unique<State>();
     S = Slot.get();
   }
-  std::call_once(S->Once, [&] { look(T, *S); });
+  std::call_once(S->Once, [&] { computeKeys(T, *S); });
   return *S;
 }
 
 ModuleFile *KeptModules::forPlugin(const Task &T) {
   if (!Reason.empty())
     return nullptr;
-  State &S = stateOf(T);
+  State &S = getState(T);
   if (S.WhyNot.empty() && Store->isShared())
-    read(T, S.Elsewhere);
-  for (Entry *E : {&S.Here, &S.Elsewhere})
-    if (E->Has) {
+    read(T, S.RemoteEntry);
+  for (Entry *E : {&S.LocalEntry, &S.RemoteEntry})
+    if (E->HasModule) {
       E->IsUsed = true;
       return &E->Module;
     }
   return nullptr;
 }
 
-std::optional<StringRef> KeptModules::forHere(const Task &T) {
+std::optional<StringRef> KeptModules::forLocalCompile(const Task &T) {
   if (!Reason.empty() || IsVerified)
     return std::nullopt;
-  Entry &E = stateOf(T).Here;
-  if (!E.Has)
+  Entry &E = getState(T).LocalEntry;
+  if (!E.HasModule)
     return std::nullopt;
   E.IsUsed = true;
   return E.Module.Bytes;
 }
 
-bool KeptModules::wants(const Task &T, bool IsHere) {
+bool KeptModules::wants(const Task &T, bool IsLocal) {
   if (!Reason.empty() || !Store->mayPut())
     return false;
-  State &S = stateOf(T);
-  bool IsOwn = IsHere && !Store->isShared();
-  return S.WhyNot.empty() && !S.Here.Has && (IsOwn || !S.Elsewhere.Has);
+  State &S = getState(T);
+  bool IsLocalEntry = IsLocal && !Store->isShared();
+  return S.WhyNot.empty() && !S.LocalEntry.HasModule &&
+         (IsLocalEntry || !S.RemoteEntry.HasModule);
 }
 
-void KeptModules::keep(const Task &T, StringRef Optimized, bool IsHere,
+void KeptModules::keep(const Task &T, StringRef Optimized, bool IsLocal,
                        SmallVector<char, 0>) {
   if (Optimized.empty())
     return Ctx.Host.Msg.debug(
         "module '" + T.title() +
         "' is not kept: its flags change when it is optimised");
-  State &S = stateOf(T);
-  Entry &E = IsHere && !Store->isShared() ? S.Here : S.Elsewhere;
+  State &S = getState(T);
+  Entry &E = IsLocal && !Store->isShared() ? S.LocalEntry : S.RemoteEntry;
   if (Store->put(E.Key, frameHead(Optimized, E.Key), Optimized))
     E.IsKept = true;
 }
 
-void KeptModules::dropHere(const Task &T, StringRef Why) {
-  Entry &E = stateOf(T).Here;
+void KeptModules::dropForLocalCompile(const Task &T, StringRef Why) {
+  Entry &E = getState(T).LocalEntry;
   Store->remove(E.Key);
-  E.Has = false;
+  E.HasModule = false;
   E.IsUsed = false;
   Ctx.Host.Msg.debug("module '" + T.title() +
                      "' is optimised again, since code generation from " +
@@ -227,9 +229,9 @@ void KeptModules::dropHere(const Task &T, StringRef Why) {
 }
 
 std::string KeptModules::dropForPlugin(const Task &T) {
-  State &S = stateOf(T);
-  for (Entry *E : {&S.Here, &S.Elsewhere})
-    if (E->Has.exchange(false)) {
+  State &S = getState(T);
+  for (Entry *E : {&S.LocalEntry, &S.RemoteEntry})
+    if (E->HasModule.exchange(false)) {
       std::string Text = "the optimised module from another link, " +
                          Store->name(E->Key) + ", ";
       return Text +
@@ -244,8 +246,8 @@ std::string KeptModules::finish(size_t NumJobs) {
   Store->finish();
   size_t NumUsed = 0, NumKept = 0;
   for (const auto &[Number, S] : States) {
-    NumUsed += S->Here.IsUsed || S->Elsewhere.IsUsed;
-    NumKept += S->Here.IsKept || S->Elsewhere.IsKept;
+    NumUsed += S->LocalEntry.IsUsed || S->RemoteEntry.IsUsed;
+    NumKept += S->LocalEntry.IsKept || S->RemoteEntry.IsKept;
   }
   return (Twine(NumUsed) + " of " + Twine(NumJobs) +
           " jobs only generated code, from kept modules; " + Twine(NumKept) +
@@ -259,12 +261,12 @@ std::shared_ptr<KeptModules> dtlto::openKeptModules(Link &TheLink) {
     return nullptr;
   if (Opts.keepsInFarm())
     TheLink.Host.Store = std::make_shared<FarmStore>();
-  auto Kept = std::make_shared<KeptModules>(
+  auto Modules = std::make_shared<KeptModules>(
       TheLink.Jobs,
       Opts.keepsInFarm() ? makeFarmStore(TheLink.Host)
                          : makeFolderStore(TheLink.Host.Msg, Opts.KeepIR),
       Opts.VerifyPercent != 0);
-  if (!Kept->reason().empty())
+  if (!Modules->reason().empty())
     TheLink.Host.Store.reset(); // because it would not be used
-  return Kept;
+  return Modules;
 }

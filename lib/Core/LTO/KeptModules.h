@@ -49,12 +49,12 @@ public:
   llvm::StringRef reason() const { return Reason; }
 
   ModuleFile *forPlugin(const Task &T) override;
-  std::optional<llvm::StringRef> forHere(const Task &T) override;
-  bool wants(const Task &T, bool IsHere) override;
-  void keep(const Task &T, llvm::StringRef Optimized, bool IsHere,
+  std::optional<llvm::StringRef> forLocalCompile(const Task &T) override;
+  bool wants(const Task &T, bool IsLocal) override;
+  void keep(const Task &T, llvm::StringRef Optimized, bool IsLocal,
             llvm::SmallVector<char, 0> = {}) override;
   /// Both also remove the entry from the store.
-  void dropHere(const Task &T, llvm::StringRef Why) override;
+  void dropForLocalCompile(const Task &T, llvm::StringRef Why) override;
   std::string dropForPlugin(const Task &T) override;
   const llvm::lto::Config &codegenConfig() const override { return Conf; }
   /// Also prunes entries that weren't used for long, as LLVM's cache does.
@@ -63,24 +63,25 @@ public:
 private:
   struct Entry {
     BundleId Key;
-    std::mutex Reading;            // guards the fields up to Module
-    bool IsRead = false;           // whether the store has answered
-    Buffer Bytes;                  // the frame
-    ModuleFile Module;             // points into Bytes
-    std::atomic<bool> Has = false; // whether Module is usable; for all threads
+    std::mutex ReadMutex; // guards the fields up to Module
+    bool IsRead = false;  // whether the store has answered
+    Buffer Bytes;         // the frame
+    ModuleFile Module;    // points into Bytes
+    // Whether Module is usable; for all threads.
+    std::atomic<bool> HasModule = false;
     std::atomic<bool> IsUsed{false};
     std::atomic<bool> IsKept{false}; // by this link, maybe twice
   };
   struct State {
     std::once_flag Once;
     std::string WhyNot; // why the module can't be kept; otherwise empty
-    Entry Here, Elsewhere;
+    Entry LocalEntry, RemoteEntry;
   };
 
   llvm::Error readConfiguration();
   bool hasHash(llvm::StringRef Name) const;
-  State &stateOf(const Task &T);
-  void look(const Task &T, State &S);
+  State &getState(const Task &T);
+  void computeKeys(const Task &T, State &S);
   void read(const Task &T, Entry &E);
 
   const LinkContext &Ctx;

@@ -23,7 +23,7 @@ using namespace dtlto;
 
 // Limits the calls: one system call for each input file, and malloc_trim()
 // takes milliseconds.
-static constexpr uint64_t BytesOfDrop = 16 << 20;
+static constexpr uint64_t BytesBetweenDrops = 16 << 20;
 
 std::string dtlto::costKey(const ModuleNames &Names, StringRef Original,
                            StringRef Triple, const lto::Config &Conf) {
@@ -35,12 +35,12 @@ std::string dtlto::costKey(const ModuleNames &Names, StringRef Original,
 }
 
 LTOJobs::LTOJobs(const Link &TheLink, std::vector<Task> AllTasks,
-                 std::shared_ptr<const void> PointedAt)
+                 std::shared_ptr<const void> JobMemory)
     : TheLink(TheLink), Tasks(std::move(AllTasks)),
-      PointedAt(std::move(PointedAt)),
-      Slim(TheLink.Process.Opts.SlimFrom
-               ? std::make_unique<SlimImports>(Tasks,
-                                               *TheLink.Process.Opts.SlimFrom)
+      JobMemory(std::move(JobMemory)),
+      Slim(TheLink.Process.Opts.SlimThreshold
+               ? std::make_unique<SlimImports>(
+                     Tasks, *TheLink.Process.Opts.SlimThreshold)
                : nullptr),
       Builder(TheLink.Jobs, TheLink.Host.Config.Needs, Slim.get(),
               TheLink.Jobs.Optimized),
@@ -62,19 +62,19 @@ JobFacts LTOJobs::facts(size_t J) const {
   F.Number = T.Number;
   uint64_t Size = T.Module.getBuffer().size();
   F.Size = Size / T.Spec.Part.Count;
-  F.SizeBeside = Size - F.Size;
+  F.LoadedSize = Size - F.Size;
   F.ImportWork = importWork(*T.ImportList);
   return F;
 }
 
-/// Returns memory to the system after every BytesOfDrop bytes that jobs have
-/// used. Job \p J was prepared or compiled locally: it read its module, and
-/// allocated \p Bytes. The next jobs import from few modules; shards and
+/// Returns memory to the system after every BytesBetweenDrops bytes that jobs
+/// have used. Job \p J was prepared or compiled locally: it read its module,
+/// and allocated \p Bytes. The next jobs import from few modules; shards and
 /// objects of finished jobs leave gaps on the heap.
-void LTOJobs::dropNowAndThen(size_t J, size_t Bytes) {
+void LTOJobs::dropPagesPeriodically(size_t J, size_t Bytes) {
   Bytes += Tasks[J].Module.getBuffer().size();
   uint64_t Before = NumBytes.fetch_add(Bytes);
-  if (Before / BytesOfDrop == (Before + Bytes) / BytesOfDrop)
+  if (Before / BytesBetweenDrops == (Before + Bytes) / BytesBetweenDrops)
     return;
   TheLink.Jobs.Inputs.drop();
   returnFreeMemory();
@@ -93,11 +93,11 @@ Event LTOJobs::prepare(const plan::Action &A, size_t J, uint64_t Cost,
   if (E.Kind == Event::Prepared && A.ForPlugin)
     E.setBuilt(Builder.build(Tasks[J], A.Attempt, Cost), Avoid);
   E.setEnded(Begin);
-  dropNowAndThen(J, E.Built ? E.Built->shard().size() : 0);
+  dropPagesPeriodically(J, E.Built ? E.Built->shard().size() : 0);
   return E;
 }
 
-bool LTOJobs::isWork(const plan::Action &A) const {
+bool LTOJobs::needsThread(const plan::Action &A) const {
   return (A.ForPlugin && !Builder.isTrivial()) ||
          (!A.IsAgain && (Saver || TheLink.EmitIndexFiles || Cache.exists()));
 }
@@ -108,10 +108,10 @@ Error LTOJobs::prepareFirst(Task &T, bool IsSampled, Event &E) {
   std::string Key = Cache.exists() ? Cache.key(T) : "";
   // Only CodeView records the object's path; keep other objects independent of
   // the cache location. The object of a first round is thrown away.
-  Triple TheTriple(Builder.triple(T));
+  Triple TargetTriple(Builder.triple(T));
   if (!Key.empty() && T.Spec.Round != 1 &&
-      (TheTriple.isOSWindows() || TheTriple.isOSBinFormatCOFF()))
-    T.ObjectName = Cache.entry(Key);
+      (TargetTriple.isOSWindows() || TargetTriple.isOSBinFormatCOFF()))
+    T.ObjectName = Cache.entryPath(Key);
   if (Saver)
     if (Error Why = Saver->save(T))
       return createStringError(inconvertibleErrorCode(),
@@ -121,12 +121,12 @@ Error LTOJobs::prepareFirst(Task &T, bool IsSampled, Event &E) {
             emitIndexFiles(TheLink.Jobs.Index, TheLink.Jobs.Defined, T.name(),
                            *T.ImportList, TheLink.EmitImportsFiles))
       return Why;
-  return Key.empty() ? Error::success() : askCache(T, Key, IsSampled, E);
+  return Key.empty() ? Error::success() : lookUpInCache(T, Key, IsSampled, E);
 }
 
-CodegenResult LTOJobs::compileHere(size_t J, const std::atomic<bool> *Stop) {
+CodegenResult LTOJobs::compileLocally(size_t J, const std::atomic<bool> *Stop) {
   CodegenResult R = runLocalCodegen(TheLink.Jobs, Tasks[J], Stop);
-  dropNowAndThen(J, R.Object.size());
+  dropPagesPeriodically(J, R.Object.size());
   return R;
 }
 
@@ -141,9 +141,10 @@ Error LTOJobs::check(size_t J, StringRef Object, bool IsAsWritten) const {
                      IsAsWritten ? Origin::Compiler : Origin::Unknown);
 }
 
-Error LTOJobs::compare(size_t J, const Made &There, StringRef Here) {
+Error LTOJobs::compare(size_t J, const RemoteResult &Remote,
+                       StringRef LocalObject) {
   Error E = Verifier(TheLink, Builder.names(), Slim.get())
-                .compare(Tasks[J], There, Here);
+                .compare(Tasks[J], Remote, LocalObject);
   if (!E || !TheLink.Jobs.Optimized)
     return E;
   // A kept module would cause the same difference in each link.
@@ -159,7 +160,7 @@ Error LTOJobs::deliver(size_t J, const JobResult &R, const SideFiles &Side,
   if (Error E = writeSideFiles(R.Outputs, Side))
     return E;
   if (TheLink.Jobs.Optimized && R.Outputs.Optimized)
-    TheLink.Jobs.Optimized->keep(T, *R.Outputs.Optimized, /*IsHere=*/false);
+    TheLink.Jobs.Optimized->keep(T, *R.Outputs.Optimized, /*IsLocal=*/false);
   Expected<std::unique_ptr<CachedFileStream>> Stream =
       (Out ? Out : TheLink.AddStream)(T.Number,
                                       T.Spec.partFile(T.name().str()));
@@ -177,9 +178,9 @@ std::vector<std::string> LTOJobs::notes() const {
     Notes.push_back(
         "the workers are plain compilers, so their optimised modules "
         "are neither kept nor used (--thinlto-dist-keep-ir)");
-  if (!Saver || Saver->numLeftOut() == 0)
+  if (!Saver || Saver->numSkipped() == 0)
     return Notes;
-  std::string Text = std::to_string(Saver->numLeftOut()) + " of " +
+  std::string Text = std::to_string(Saver->numSkipped()) + " of " +
                      std::to_string(Tasks.size()) +
                      " jobs were not saved, since " + Saver->reason() +
                      " cannot be expressed in a bundle";
@@ -192,8 +193,8 @@ std::vector<std::string> LTOJobs::debugNotes() const {
   if (Slim)
     Notes = Slim->describe();
   if (TheLink.Jobs.Optimized)
-    if (std::string Told = TheLink.Jobs.Optimized->finish(Tasks.size());
-        !Told.empty())
-      Notes.push_back(std::move(Told));
+    if (std::string Note = TheLink.Jobs.Optimized->finish(Tasks.size());
+        !Note.empty())
+      Notes.push_back(std::move(Note));
   return Notes;
 }

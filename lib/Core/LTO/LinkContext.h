@@ -20,7 +20,7 @@ namespace dtlto {
 class OptimizedModules;
 
 /// The codegen data that the first of two rounds collects from all modules.
-struct LearntData {
+struct PriorCodegenData {
   llvm::StringRef File; // in LLVM's format; empty if there is none, or not yet
   uint64_t Hash = 0;    // for LLVM's cache keys
 };
@@ -42,7 +42,7 @@ struct LinkContext {
   /// If null, each job optimises its module.
   OptimizedModules *Optimized = nullptr;
   /// Set if code is generated in two rounds.
-  std::optional<LearntData> Learnt = {};
+  std::optional<PriorCodegenData> PriorData = {};
 };
 
 /// One module as LLVM passes it to lto::ThinBackendProc::start(). Pointers are

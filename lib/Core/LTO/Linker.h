@@ -25,7 +25,7 @@ struct Linker {
   InputBuffers Inputs;
   /// The number of LLVM's own tasks, and of further tasks that LLD has room
   /// for. Tasks of parts are numbered from NumTasks on.
-  unsigned NumTasks = 0, NumTasksOfParts = 0;
+  unsigned NumTasks = 0, NumPartTasks = 0;
   /// Whether LLD has created a ThinLTO backend, ours or LLVM's.
   bool HasBackend = false;
   /// The timelines of finished ThinLTO links, for --time-trace.

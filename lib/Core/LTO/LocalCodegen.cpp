@@ -22,31 +22,31 @@ namespace {
 class ThreadTimeTrace {
 public:
   explicit ThreadTimeTrace(const lto::Config &Conf)
-      : Owned(Conf.TimeTraceEnabled && !timeTraceProfilerEnabled()) {
-    if (Owned)
+      : IsOwner(Conf.TimeTraceEnabled && !timeTraceProfilerEnabled()) {
+    if (IsOwner)
       timeTraceProfilerInitialize(Conf.TimeTraceGranularity, "thin backend");
   }
   ~ThreadTimeTrace() {
-    if (Owned)
+    if (IsOwner)
       timeTraceProfilerFinishThread();
   }
 
 private:
-  bool Owned;
+  bool IsOwner;
 };
 
 /// One compile on the calling thread.
 class LocalCompile : public CompileClient {
 public:
-  LocalCompile(const LinkContext &Ctx, const Task &T,
+  LocalCompile(const LinkContext &Ctx, const Task &LTOTask,
                const std::atomic<bool> *Stop)
-      : Ctx(Ctx), T(T), Stop(Stop) {}
+      : Ctx(Ctx), LTOTask(LTOTask), Stop(Stop) {}
 
   CodegenResult run();
 
 private:
   Expected<std::unique_ptr<Module>> read(LLVMContext &Context) override {
-    BitcodeModule Module = T.Module;
+    BitcodeModule Module = LTOTask.Module;
     return Module.parseModule(Context);
   }
   void diagnose(const DiagnosticInfo &DI) override;
@@ -58,7 +58,7 @@ private:
   void compileSource();
 
   const LinkContext &Ctx;
-  const Task &T;
+  const Task &LTOTask;
   const std::atomic<bool> *Stop; // may be null
   CodegenResult Result;
 };
@@ -79,13 +79,14 @@ CompiledModule LocalCompile::compile(const CompileSpec &Spec,
                                      const lto::Config &Conf,
                                      StringRef Optimized) {
   CompiledModule Compiled;
-  Error E = compileModule({Conf, T.Number, Ctx.Index, *T.ImportList,
-                           *T.DefinedGlobals, T.ModuleMap, Ctx.Unavailable,
-                           T.name(), T.ObjectName, Optimized},
+  Error E = compileModule({Conf, LTOTask.Number, Ctx.Index, *LTOTask.ImportList,
+                           *LTOTask.DefinedGlobals, LTOTask.ModuleMap,
+                           Ctx.Unavailable, LTOTask.name(), LTOTask.ObjectName,
+                           Optimized},
                           Spec, *this, Compiled, Stop);
-  handleAllErrors(std::move(E), [&](const ErrorInfoBase &One) {
+  handleAllErrors(std::move(E), [&](const ErrorInfoBase &Info) {
     Compiled.HasErrors = true;
-    Result.Errors.push_back(One.message());
+    Result.Errors.push_back(Info.message());
   });
   return Compiled;
 }
@@ -93,7 +94,7 @@ CompiledModule LocalCompile::compile(const CompileSpec &Spec,
 /// Generates code from the optimised module, if there is one. Returns false if
 /// there is none, or if it can't be used.
 bool LocalCompile::generateOptimized() {
-  std::optional<StringRef> IR = Ctx.Optimized->forHere(T);
+  std::optional<StringRef> IR = Ctx.Optimized->forLocalCompile(LTOTask);
   if (!IR)
     return false;
   CompileSpec Spec;
@@ -101,34 +102,36 @@ bool LocalCompile::generateOptimized() {
   CompiledModule Compiled = compile(Spec, Ctx.Optimized->codegenConfig(), *IR);
   if (isStopped() || !Compiled.HasErrors) {
     Result.Object = std::move(Compiled.Object);
-    Result.Produced = Compiled.IsProduced;
+    Result.HasObject = Compiled.IsProduced;
     return true;
   }
   // Drop the errors: compiling from source reports them if they persist.
-  Ctx.Optimized->dropHere(T, Compiled.IsUnreadable ? "it cannot be read"
-                                                   : "the compiler failed");
+  Ctx.Optimized->dropForLocalCompile(LTOTask, Compiled.IsUnreadable
+                                                  ? "it cannot be read"
+                                                  : "the compiler failed");
   Result = {};
   return false;
 }
 
 void LocalCompile::compileSource() {
-  CompileSpec Spec = T.Spec;
+  CompileSpec Spec = LTOTask.Spec;
   Spec.ReturnsOptimized =
-      Ctx.Optimized && Ctx.Optimized->wants(T, /*IsHere=*/true);
+      Ctx.Optimized && Ctx.Optimized->wants(LTOTask, /*IsLocal=*/true);
   CompiledModule Compiled = compile(Spec, Ctx.Conf);
   Result.Failed = Compiled.HasErrors;
-  Result.Produced = Compiled.IsProduced;
+  Result.HasObject = Compiled.IsProduced;
   Result.Object = std::move(Compiled.Object);
-  if (Result.Failed || !Result.Produced || isStopped() || !Compiled.Optimized)
+  if (Result.Failed || !Result.HasObject || isStopped() || !Compiled.Optimized)
     return;
   StringRef IR(Compiled.Optimized->data(), Compiled.Optimized->size());
-  Ctx.Optimized->keep(T, IR, /*IsHere=*/true, std::move(Compiled.FirstObject));
+  Ctx.Optimized->keep(LTOTask, IR, /*IsLocal=*/true,
+                      std::move(Compiled.FirstObject));
 }
 
 CodegenResult LocalCompile::run() {
   if (!isStopped()) {
     ThreadTimeTrace Trace(Ctx.Conf);
-    [[maybe_unused]] BackendSpan Span(T.name());
+    [[maybe_unused]] BackendSpan Span(LTOTask.name());
     if (!Ctx.Optimized || !generateOptimized())
       compileSource();
   }
@@ -136,7 +139,8 @@ CodegenResult LocalCompile::run() {
   return std::move(Result);
 }
 
-CodegenResult dtlto::runLocalCodegen(const LinkContext &Ctx, const Task &T,
+CodegenResult dtlto::runLocalCodegen(const LinkContext &Ctx,
+                                     const Task &LTOTask,
                                      const std::atomic<bool> *Stop) {
-  return LocalCompile(Ctx, T, Stop).run();
+  return LocalCompile(Ctx, LTOTask, Stop).run();
 }

@@ -34,7 +34,7 @@ public:
     };
     std::string Path = pathOf(Key);
     auto R = std::make_shared<Read>();
-    if (!use([R, Path] {
+    if (!runInFolder([R, Path] {
           auto File = MemoryBuffer::getFile(Path, /*IsText=*/false,
                                             /*RequiresNullTerminator=*/false);
           R->Why = File.getError();
@@ -43,12 +43,12 @@ public:
           R->Bytes = std::move(*File);
           // The file may be mapped. Read it on this thread rather than by page
           // faults on threads that can't be abandoned.
-          uint8_t Sum = 0;
+          uint8_t Checksum = 0;
           StringRef Text = R->Bytes->getBuffer();
           for (size_t At = 0; At < Text.size(); At += 4096)
-            Sum += static_cast<uint8_t>(Text[At]);
+            Checksum += static_cast<uint8_t>(Text[At]);
           static std::atomic<uint8_t> Sink;
-          Sink = Sum;
+          Sink = Checksum;
         }))
       return Buffer();
     if (R->Bytes)
@@ -59,12 +59,12 @@ public:
     return Buffer();
   }
 
-  bool mayPut() const override { return !IsSilent; }
+  bool mayPut() const override { return !IsUnresponsive; }
 
   bool put(const BundleId &Key, StringRef Head, StringRef Bytes) override {
     auto Why = std::make_shared<std::string>();
     auto Text = std::make_shared<std::string>((Head + Bytes).str());
-    if (!use(
+    if (!runInFolder(
             [Why, Text, Folder = Folder, Path = pathOf(Key)] {
               if (std::error_code EC = sys::fs::create_directories(Folder))
                 *Why = EC.message();
@@ -82,7 +82,7 @@ public:
 
   bool remove(const BundleId &Key) override {
     auto IsRemoved = std::make_shared<bool>(false);
-    return use([IsRemoved, Path = pathOf(Key)] {
+    return runInFolder([IsRemoved, Path = pathOf(Key)] {
              *IsRemoved = !sys::fs::remove(Path);
            }) &&
            *IsRemoved;
@@ -93,7 +93,7 @@ public:
   }
 
   void finish() override {
-    use([Folder = Folder] {
+    runInFolder([Folder = Folder] {
       if (sys::fs::exists(Folder))
         pruneCache(Folder, CachePruningPolicy());
     });
@@ -102,12 +102,12 @@ public:
 private:
   /// Runs \p Task, which uses the folder; see runFileTask(). Returns false if
   /// the folder doesn't respond; that is reported once.
-  bool use(std::function<void()> Task, uint64_t Bytes = 0) {
-    if (IsSilent)
+  bool runInFolder(std::function<void()> Task, uint64_t Bytes = 0) {
+    if (IsUnresponsive)
       return false;
     if (runFileTask(Folder, std::move(Task), Bytes) == FileAccess::Done)
       return true;
-    if (!IsSilent.exchange(true))
+    if (!IsUnresponsive.exchange(true))
       Msg.note("optimised modules cannot be kept in '" + Folder +
                "': " + NoAnswer);
     return false;
@@ -122,44 +122,46 @@ private:
 
   Messages &Msg;
   const std::string Folder;
-  std::atomic<bool> HasFailed{false}; // on a write; reported
-  std::atomic<bool> IsSilent{false};  // the folder doesn't respond
+  std::atomic<bool> HasFailed{false};      // on a write; reported
+  std::atomic<bool> IsUnresponsive{false}; // the folder doesn't respond
 };
 
-class StoreOfFarm : public ModuleStore {
+class FarmModuleStore : public ModuleStore {
 public:
-  explicit StoreOfFarm(const HostContext &Host)
+  explicit FarmModuleStore(const HostContext &Host)
       : Msg(Host.Msg), Farm(Host.Store),
         Room(int64_t(std::min<uint64_t>(Host.JobOpts.Memory, INT64_MAX))) {}
 
   bool isShared() const override { return true; }
 
   std::optional<Buffer> get(const BundleId &Key) override {
-    int64_t Left = Room;
+    int64_t Available = Room;
     // Stop after one failure: the next would take as long.
-    if (CannotGet || Left <= 0)
+    if (HasGetFailed || Available <= 0)
       return Buffer();
-    Expected<std::optional<Buffer>> Found = Farm->get(Key, uint64_t(Left));
-    if (!Found) {
-      CannotGet = true;
-      tell("read from", Found.takeError());
+    Expected<std::optional<Buffer>> Entry = Farm->get(Key, uint64_t(Available));
+    if (!Entry) {
+      HasGetFailed = true;
+      warnOnce("read from", Entry.takeError());
       return Buffer();
     }
-    if (*Found)
-      Room -= int64_t((*Found)->bytes().size());
-    return std::move(*Found);
+    if (*Entry)
+      Room -= int64_t((*Entry)->bytes().size());
+    return std::move(*Entry);
   }
 
-  bool mayPut() const override { return !CannotPut && Farm->mayBeThere(); }
+  bool mayPut() const override {
+    return !HasPutFailed && Farm->mayBeAvailable();
+  }
 
   bool put(const BundleId &Key, StringRef Head, StringRef Bytes) override {
-    if (CannotPut)
+    if (HasPutFailed)
       return false;
-    Expected<bool> IsThere = Farm->put(Key, (Head + Bytes).str());
-    if (IsThere)
-      return *IsThere;
-    CannotPut = true;
-    tell("kept in", IsThere.takeError());
+    Expected<bool> IsStored = Farm->put(Key, (Head + Bytes).str());
+    if (IsStored)
+      return *IsStored;
+    HasPutFailed = true;
+    warnOnce("kept in", IsStored.takeError());
     return false;
   }
 
@@ -171,9 +173,9 @@ public:
   }
 
 private:
-  void tell(StringRef What, Error E) {
+  void warnOnce(StringRef What, Error E) {
     std::string Why = toString(std::move(E));
-    if (!HasTold.exchange(true))
+    if (!HasWarned.exchange(true))
       Msg.warning("optimised modules cannot be " + What +
                   " the farm's store: " + Why);
   }
@@ -181,7 +183,7 @@ private:
   Messages &Msg;
   const std::shared_ptr<FarmStore> Farm;
   std::atomic<int64_t> Room; // in bytes, for entries that are read
-  std::atomic<bool> CannotGet{false}, CannotPut{false}, HasTold{false};
+  std::atomic<bool> HasGetFailed{false}, HasPutFailed{false}, HasWarned{false};
 };
 
 } // namespace
@@ -192,5 +194,5 @@ std::unique_ptr<ModuleStore> dtlto::makeFolderStore(Messages &Msg,
 }
 
 std::unique_ptr<ModuleStore> dtlto::makeFarmStore(const HostContext &Host) {
-  return std::make_unique<StoreOfFarm>(Host);
+  return std::make_unique<FarmModuleStore>(Host);
 }

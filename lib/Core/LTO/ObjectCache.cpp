@@ -15,7 +15,7 @@
 using namespace llvm;
 using namespace dtlto;
 
-std::string dtlto::otherKey(const Twine &Why, StringRef Key) {
+std::string dtlto::deriveKey(const Twine &Why, StringRef Key) {
   SHA1 Hash;
   Hash.update(Why.str());
   Hash.update(Key);
@@ -32,18 +32,18 @@ std::string ObjectCache::key(const Task &T) const {
                *T.ExportList, *T.ResolvedODR, *T.DefinedGlobals, Cfi);
   // As in-process: the key includes the codegen data of all modules.
   if (T.Spec.Round == 2)
-    Key = cacheKeyWith(Key, std::to_string(TheLink.Jobs.Learnt->Hash));
+    Key = cacheKeyWith(Key, std::to_string(TheLink.Jobs.PriorData->Hash));
   if (!T.Spec.Part.isWhole())
-    Key = otherKey("dtlto: partition " + std::to_string(PartitionVersion) +
-                       T.Spec.partSuffix() + Builder.configId(),
-                   Key);
+    Key = deriveKey("dtlto: partition " + std::to_string(PartitionVersion) +
+                        T.Spec.partSuffix() + Builder.configId(),
+                    Key);
   return Key;
 }
 
-Error ObjectCache::ask(const Task &T, StringRef Key, bool IsSampled,
-                       Event &E) const {
+Error ObjectCache::lookUp(const Task &T, StringRef Key, bool IsSampled,
+                          Event &E) const {
   // LLVM adds the object to the link if it has one.
-  auto Ask = [&](StringRef Key, AddStreamFn &Out) -> Error {
+  auto LookUp = [&](StringRef Key, AddStreamFn &Out) -> Error {
     Expected<AddStreamFn> Stream =
         TheLink.Cache(T.Number, Key, T.Spec.partFile(T.name().str()));
     if (!Stream)
@@ -53,20 +53,20 @@ Error ObjectCache::ask(const Task &T, StringRef Key, bool IsSampled,
       E.Kind = Event::CacheHit;
     return Error::success();
   };
-  if (Error Why = Ask(Key, E.Out))
+  if (Error Why = LookUp(Key, E.Out))
     return Why;
-  E.IsOurs = E.Kind == Event::CacheHit;
-  if (E.IsOurs)
+  E.IsFromLinker = E.Kind == Event::CacheHit;
+  if (E.IsFromLinker)
     return Error::success();
   if (TheLink.Process.Opts.Cache == CacheKind::Shared) {
-    E.OutElsewhere = E.Out;
+    E.RemoteOut = E.Out;
     return Error::success();
   }
   // The key for unverified objects from other machines.
-  std::string Other =
-      otherKey("dtlto: made elsewhere" + Builder.configId(), Key);
+  std::string RemoteKey =
+      deriveKey("dtlto: made elsewhere" + Builder.configId(), Key);
   if (IsSampled) {
-    std::string Path = entry(Other);
+    std::string Path = entryPath(RemoteKey);
     if (auto File = MemoryBuffer::getFile(Path, /*IsText=*/false,
                                           /*RequiresNullTerminator=*/false)) {
       E.Kind = Event::CacheHit;
@@ -75,11 +75,11 @@ Error ObjectCache::ask(const Task &T, StringRef Key, bool IsSampled,
       return Error::success();
     }
   }
-  return Ask(Other, E.OutElsewhere);
+  return LookUp(RemoteKey, E.RemoteOut);
 }
 
 /// As localCache() in LLVM's Caching.cpp names the file of an object.
-std::string ObjectCache::entry(StringRef Key) const {
+std::string ObjectCache::entryPath(StringRef Key) const {
   SmallString<128> Name(folder());
   sys::path::append(Name, "llvmcache-" + Key);
   return Name.str().str();

@@ -23,7 +23,7 @@ namespace dtlto {
 
 /// Derives a key from \p Key, LLVM's own, for entries that stock links must not
 /// find. It has the same length.
-std::string otherKey(const llvm::Twine &Why, llvm::StringRef Key);
+std::string deriveKey(const llvm::Twine &Why, llvm::StringRef Key);
 
 /// Thread-safe, except that calls for one task must not overlap.
 class ObjectCache {
@@ -40,14 +40,14 @@ public:
   /// If the cache has the object, adds it to the link and makes \p E a
   /// CacheHit. Otherwise, sets in \p E where the object goes. \p IsSampled:
   /// objects of other machines are to be compared.
-  llvm::Error ask(const Task &T, llvm::StringRef Key, bool IsSampled,
-                  Event &E) const;
+  llvm::Error lookUp(const Task &T, llvm::StringRef Key, bool IsSampled,
+                     Event &E) const;
 
   std::string folder() const {
     return cacheFolder(TheLink.Cache, TheLink.Process.Opts.CacheFolder);
   }
   /// The path of the object with \p Key.
-  std::string entry(llvm::StringRef Key) const;
+  std::string entryPath(llvm::StringRef Key) const;
 
 private:
   const Link &TheLink;

@@ -26,20 +26,20 @@ public:
   /// while.
   virtual ModuleFile *forPlugin(const Task &T) = 0;
   /// Like forPlugin(), for a compile in this process.
-  virtual std::optional<llvm::StringRef> forHere(const Task &T) = 0;
+  virtual std::optional<llvm::StringRef> forLocalCompile(const Task &T) = 0;
 
   /// Whether keep() should be called once \p T is optimised; in this process if
-  /// \p IsHere.
-  virtual bool wants(const Task &T, bool IsHere) = 0;
+  /// \p IsLocal.
+  virtual bool wants(const Task &T, bool IsLocal) = 0;
   /// Takes \p Optimized, the optimised bitcode of \p T; empty if code generated
   /// from it could differ. \p FirstObject is the object of a first round, if
   /// known.
-  virtual void keep(const Task &T, llvm::StringRef Optimized, bool IsHere,
+  virtual void keep(const Task &T, llvm::StringRef Optimized, bool IsLocal,
                     llvm::SmallVector<char, 0> FirstObject = {}) = 0;
 
-  /// Reports that code can't be generated from what forHere() returned for
-  /// \p T. \p Why is one line.
-  virtual void dropHere(const Task &T, llvm::StringRef Why) = 0;
+  /// Reports that code can't be generated from what forLocalCompile() returned
+  /// for \p T. \p Why is one line.
+  virtual void dropForLocalCompile(const Task &T, llvm::StringRef Why) = 0;
   /// Reports that another machine's object from the kept module of \p T is
   /// wrong. Returns what was kept and whether it was removed, or "".
   virtual std::string dropForPlugin(const Task &T) = 0;

@@ -37,16 +37,16 @@ Shards::get(const Task &T, const FunctionImporter::ImportMapTy &Imports,
             const StringMap<StringRef> &Paths) {
   if (T.Spec.Part.isWhole() || &Imports != T.ImportList)
     return make(T, Imports, Paths);
-  OfParts *Parts;
+  SharedShard *Parts;
   {
     std::lock_guard<std::mutex> Lock(Mutex);
     Parts = &Shared[T.name()];
   }
   std::lock_guard<std::mutex> Lock(Parts->Mutex);
-  if (Shard Made = Parts->Made.lock())
-    return Made;
+  if (Shard Bytes = Parts->Bytes.lock())
+    return Bytes;
   Expected<Shard> New = make(T, Imports, Paths);
   if (New)
-    Parts->Made = *New;
+    Parts->Bytes = *New;
   return New;
 }

@@ -42,14 +42,14 @@ private:
   make(const Task &T, const llvm::FunctionImporter::ImportMapTy &Imports,
        const llvm::StringMap<llvm::StringRef> &Paths) const;
 
-  struct OfParts {
+  struct SharedShard {
     std::mutex Mutex; // held while the shard is made
-    std::weak_ptr<const ShardBytes> Made;
+    std::weak_ptr<const ShardBytes> Bytes;
   };
 
   const LinkContext &Ctx;
   std::mutex Mutex; // guards the map, not its values
-  llvm::StringMap<OfParts> Shared;
+  llvm::StringMap<SharedShard> Shared;
 };
 
 } // namespace dtlto

@@ -14,8 +14,8 @@
 using namespace llvm;
 using namespace dtlto;
 
-SlimImports::SlimImports(ArrayRef<Task> Tasks, size_t From)
-    : Tasks(Tasks.begin(), Tasks.end()), From(From) {}
+SlimImports::SlimImports(ArrayRef<Task> Tasks, size_t MinSize)
+    : Tasks(Tasks.begin(), Tasks.end()), MinSize(MinSize) {}
 
 void SlimImports::plan() {
   std::vector<const FunctionImporter::ImportMapTy *> Lists;
@@ -27,25 +27,25 @@ void SlimImports::plan() {
 }
 
 SlimImports::Slice &SlimImports::sliceOf(const BitcodeModule &Module,
-                                         bool &WasBegun) {
+                                         bool &WasStarted) {
   std::lock_guard<std::mutex> Lock(Mutex);
   std::unique_ptr<Slice> &Slot = Slices[Module.getModuleIdentifier()];
   if (!Slot)
     Slot = std::make_unique<Slice>();
-  WasBegun = std::exchange(Slot->IsBegun, true);
+  WasStarted = std::exchange(Slot->IsStarted, true);
   return *Slot;
 }
 
 void SlimImports::make(Slice &S, const BitcodeModule &Module, StringRef Whole) {
   std::string WhyNot;
-  if (Whole.size() < From) {
-    WhyNot = "smaller than " + utostr(From) + " bytes";
+  if (Whole.size() < MinSize) {
+    WhyNot = "smaller than " + utostr(MinSize) + " bytes";
   } else {
-    std::call_once(Planned, [&] { plan(); });
-    GUIDSet OfModule;
+    std::call_once(PlanOnce, [&] { plan(); });
+    GUIDSet ImportedGUIDs;
     Imported->forEach(Module.getModuleIdentifier(),
-                      [&](GlobalValue::GUID G) { OfModule.insert(G); });
-    Expected<SlimBitcode> Slim = slimModule(Module, OfModule);
+                      [&](GlobalValue::GUID G) { ImportedGUIDs.insert(G); });
+    Expected<SlimBitcode> Slim = slimModule(Module, ImportedGUIDs);
     if (!Slim)
       WhyNot = toString(Slim.takeError());
     else if (Slim->Bytes.size() >= Whole.size())
@@ -66,23 +66,23 @@ void SlimImports::make(Slice &S, const BitcodeModule &Module, StringRef Whole) {
     ++NumSlim;
   } else {
     ++NumWhole;
-    ++WhyWhole[WhyNot];
+    ++WholeReasons[WhyNot];
   }
 }
 
-SlimImports::Import SlimImports::slim(const BitcodeModule &Module,
-                                      StringRef Whole) {
-  bool WasBegun;
-  Slice &S = sliceOf(Module, WasBegun);
-  std::call_once(S.Made, [&] { make(S, Module, Whole); });
+SlimImports::Import SlimImports::getImportFile(const BitcodeModule &Module,
+                                               StringRef Whole) {
+  bool WasStarted;
+  Slice &S = sliceOf(Module, WasStarted);
+  std::call_once(S.MakeOnce, [&] { make(S, Module, Whole); });
   return S.Result;
 }
 
 void SlimImports::start(const BitcodeModule &Module, StringRef Whole) {
-  bool WasBegun;
-  Slice &S = sliceOf(Module, WasBegun);
-  if (!WasBegun)
-    std::call_once(S.Made, [&] { make(S, Module, Whole); });
+  bool WasStarted;
+  Slice &S = sliceOf(Module, WasStarted);
+  if (!WasStarted)
+    std::call_once(S.MakeOnce, [&] { make(S, Module, Whole); });
 }
 
 std::vector<std::string> SlimImports::describe() const {
@@ -95,7 +95,7 @@ std::vector<std::string> SlimImports::describe() const {
        " imported modules were slimmed; total size: " + Twine(WholeBytes) +
        " bytes whole, " + Twine(SlimBytes) + " bytes as sent")
           .str());
-  for (const auto &[Why, Count] : WhyWhole)
+  for (const auto &[Why, Count] : WholeReasons)
     Lines.push_back(
         (Twine(Count) + " imported modules were sent whole: " + Why).str());
   return Lines;

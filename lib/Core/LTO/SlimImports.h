@@ -30,9 +30,9 @@ namespace dtlto {
 /// modules themselves, and live as long as this object.
 class SlimImports {
 public:
-  /// \p Tasks are all tasks that import. Modules of less than \p From bytes
+  /// \p Tasks are all tasks that import. Modules of less than \p MinSize bytes
   /// stay whole: slimming would take longer than sending them.
-  explicit SlimImports(llvm::ArrayRef<Task> Tasks, size_t From = 0);
+  explicit SlimImports(llvm::ArrayRef<Task> Tasks, size_t MinSize = 0);
 
   struct Import {
     llvm::StringRef Bytes;
@@ -46,11 +46,12 @@ public:
   /// its file, if slimming isn't possible or saves nothing. The first call
   /// makes the result, without blocking calls for other modules. Each call
   /// returns the same bytes.
-  Import slim(const llvm::BitcodeModule &Module, llvm::StringRef Whole);
+  Import getImportFile(const llvm::BitcodeModule &Module,
+                       llvm::StringRef Whole);
 
-  /// Makes what slim() will return, unless a thread has begun to. Jobs that are
-  /// prepared side by side import from the same modules: instead of waiting for
-  /// one, a thread can make the next.
+  /// Makes what getImportFile() will return, unless a thread has begun to. Jobs
+  /// that are prepared side by side import from the same modules: instead of
+  /// waiting for one, a thread can make the next.
   void start(const llvm::BitcodeModule &Module, llvm::StringRef Whole);
 
   /// Returns lines for display: how many modules were slimmed, and why the
@@ -59,24 +60,25 @@ public:
 
 private:
   struct Slice {
-    bool IsBegun = false; // guarded by Mutex
-    std::once_flag Made;
+    bool IsStarted = false; // guarded by Mutex
+    std::once_flag MakeOnce;
     SlimBitcode Slim;
     Import Result;
   };
   void plan();
-  Slice &sliceOf(const llvm::BitcodeModule &Module, bool &WasBegun);
+  Slice &sliceOf(const llvm::BitcodeModule &Module, bool &WasStarted);
   void make(Slice &S, const llvm::BitcodeModule &Module, llvm::StringRef Whole);
 
   const std::vector<Task> Tasks;
-  const size_t From;
-  std::once_flag Planned;
+  const size_t MinSize;
+  std::once_flag PlanOnce;
   std::optional<ImportsByModule> Imported; // set by plan()
   mutable std::mutex Mutex;                // guards the following members
   llvm::StringMap<std::unique_ptr<Slice>> Slices;
   size_t NumSlim = 0, NumWhole = 0;       // modules
   uint64_t WholeBytes = 0, SlimBytes = 0; // of all of them
-  std::map<std::string, size_t> WhyWhole; // number of modules for each reason
+  std::map<std::string, size_t>
+      WholeReasons; // number of modules for each reason
 };
 
 } // namespace dtlto

@@ -18,21 +18,21 @@ static constexpr uint64_t MaxPartsOfLink = 1 << 17;
 // Program modules have 10 to 20 bytes for each instruction.
 static constexpr uint64_t MinInstructionBytes = 4;
 
-unsigned dtlto::maxTasksOfParts(const InputBuffers &Inputs, unsigned OfPart) {
+unsigned dtlto::maxPartTasks(const InputBuffers &Inputs, unsigned PartSize) {
   uint64_t NumParts = 0;
   for (uint64_t Size : Inputs.sizes())
     NumParts +=
-        std::min<uint64_t>(MaxParts - 1, Size / MinInstructionBytes / OfPart);
+        std::min<uint64_t>(MaxParts - 1, Size / MinInstructionBytes / PartSize);
   return static_cast<unsigned>(std::min(MaxPartsOfLink, NumParts));
 }
 
 /// Returns the option with which parts would change the program's meaning, or
 /// "".
-std::string SplitPlan::whyWhole() const {
+std::string SplitPlan::reasonForNoSplit() const {
   // The profile of the first program has the functions' original names.
   if (TheLink.Jobs.Conf.RunCSIRInstr || !TheLink.Jobs.Conf.CSIRProfile.empty())
     return "--lto-cs-profile-file";
-  return TheLink.Process.Opts.KeepsWhole;
+  return TheLink.Process.Opts.NoSplitOption;
 }
 
 /// Numbers parts in the order of the link: LLVM starts modules in an order that
@@ -40,29 +40,30 @@ std::string SplitPlan::whyWhole() const {
 std::vector<Task> SplitPlan::apply(std::vector<Task> Tasks) {
   if (TheLink.Process.Opts.Split == 0)
     return Tasks;
-  if (std::string Why = whyWhole(); !Why.empty()) {
+  if (std::string Why = reasonForNoSplit(); !Why.empty()) {
     TheLink.Host.Msg.debug("all modules are compiled whole, because of " + Why);
     return Tasks;
   }
   installHooks();
-  std::map<unsigned, const Task *> InOrder;
+  std::map<unsigned, const Task *> TasksByNumber;
   for (const Task &T : Tasks)
-    InOrder[T.Number] = &T;
+    TasksByNumber[T.Number] = &T;
   const FunctionSizes Sizes = functionSizes();
-  uint64_t OfLink = 0;
-  for (const auto &[Module, OfModule] : Sizes)
-    for (unsigned Size : OfModule)
-      OfLink += Size;
-  const unsigned OfPart = TheLink.Process.Opts.SplitIsAuto
-                              ? autoPart(OfLink)
-                              : TheLink.Process.Opts.Split;
+  uint64_t LinkSize = 0;
+  for (const auto &[Module, ModuleSizes] : Sizes)
+    for (unsigned Size : ModuleSizes)
+      LinkSize += Size;
+  const unsigned PartSize = TheLink.Process.Opts.SplitIsAuto
+                                ? autoPartSize(LinkSize)
+                                : TheLink.Process.Opts.Split;
   TheLink.Host.Msg.debug("long modules are compiled in parts of " +
-                         Twine(OfPart) + " instructions");
+                         Twine(PartSize) + " instructions");
   std::map<unsigned, unsigned> Counts, SecondParts; // by the module's task
   unsigned Next = TheLink.Process.NumTasks;
-  for (auto [Number, T] : InOrder) {
+  for (auto [Number, T] : TasksByNumber) {
     SecondParts[Number] = Next;
-    Counts[Number] = numParts(*T, Sizes.find(T->name())->second, OfPart, Next);
+    Counts[Number] =
+        numParts(*T, Sizes.find(T->name())->second, PartSize, Next);
     Next += Counts[Number] - 1;
   }
   std::vector<Task> All;
@@ -83,16 +84,16 @@ std::vector<Task> SplitPlan::apply(std::vector<Task> Tasks) {
 SplitPlan::FunctionSizes SplitPlan::functionSizes() const {
   FunctionSizes Sizes;
   for (const auto &[Module, Summaries] : TheLink.Jobs.Defined) {
-    std::vector<unsigned> &OfModule = Sizes[Module];
+    std::vector<unsigned> &ModuleSizes = Sizes[Module];
     bool IsWhole = false;
     for (const auto &[GUID, Summary] : Summaries)
       if (auto *F = dyn_cast<FunctionSummary>(Summary)) {
-        IsWhole |= isChangedByName(*F);
+        IsWhole |= callsByName(*F);
         if (TheLink.Jobs.Index.isGlobalValueLive(F))
-          OfModule.push_back(F->instCount());
+          ModuleSizes.push_back(F->instCount());
       }
     if (IsWhole) {
-      OfModule.clear();
+      ModuleSizes.clear();
       TheLink.Host.Msg.debug(
           "module '" + Module +
           "' is compiled whole: code generation looks up its "
@@ -105,7 +106,7 @@ SplitPlan::FunctionSizes SplitPlan::functionSizes() const {
 /// Whether passes of the backend make \p F call a function that the thin link
 /// has named: the implementation of a virtual function, or a clone for cold
 /// memory. Parts rename functions.
-bool SplitPlan::isChangedByName(const FunctionSummary &F) const {
+bool SplitPlan::callsByName(const FunctionSummary &F) const {
   const bool Devirtualized =
       !TheLink.Jobs.Index.typeIdCompatibleVtableMap().empty() &&
       (!F.type_tests().empty() || !F.type_test_assume_vcalls().empty() ||
@@ -119,13 +120,13 @@ bool SplitPlan::isChangedByName(const FunctionSummary &F) const {
 /// \p Sizes are those of the module's functions. \p Next is the next free task
 /// number.
 unsigned SplitPlan::numParts(const Task &T, ArrayRef<unsigned> Sizes,
-                             unsigned OfPart, unsigned Next) {
+                             unsigned PartSize, unsigned Next) {
   uint64_t Size = 0;
-  for (unsigned OfFunction : Sizes)
-    Size += std::min(OfFunction, OfPart);
+  for (unsigned FunctionSize : Sizes)
+    Size += std::min(FunctionSize, PartSize);
   uint64_t Count = std::min<uint64_t>(
-      {(Size + OfPart / 2) / OfPart, MaxParts,
-       TheLink.Process.NumTasks + TheLink.Process.NumTasksOfParts - Next + 1});
+      {(Size + PartSize / 2) / PartSize, MaxParts,
+       TheLink.Process.NumTasks + TheLink.Process.NumPartTasks - Next + 1});
   if (Count < 2)
     return 1;
   // The hash is in the names that parts share, so no other module may have it.
@@ -150,13 +151,13 @@ void SplitPlan::installHooks() {
     if (auto Write = TheLink.Jobs.Conf.*Hook)
       Change.set(Hook, lto::Config::ModuleHookFn(
                            [this, Write](unsigned Number, const Module &M) {
-                             auto &Named = const_cast<Module &>(M);
+                             auto &MutableModule = const_cast<Module &>(M);
                              std::string Name = M.getModuleIdentifier();
-                             Named.setModuleIdentifier(
+                             MutableModule.setModuleIdentifier(
                                  Specs.lookup(Number).partFile(Name));
-                             bool GoesOn = Write(Number, M);
-                             Named.setModuleIdentifier(Name);
-                             return GoesOn;
+                             bool ShouldContinue = Write(Number, M);
+                             MutableModule.setModuleIdentifier(Name);
+                             return ShouldContinue;
                            }));
   Change.set(&lto::Config::PostImportModuleHook,
              lto::Config::ModuleHookFn(

@@ -21,21 +21,21 @@
 namespace dtlto {
 
 /// The instructions of a part with --thinlto-dist-split=auto in a link of
-/// \p OfLink instructions. Each part loads what its module imports, and
+/// \p LinkSize instructions. Each part loads what its module imports, and
 /// optimizes copies of the module's small functions: in a large link, parts as
 /// fine as those of a small one would mostly repeat work. Parts of a thousandth
 /// of the link keep a thousand slots busy. Parts stop growing at about four
 /// seconds of work, where finer ones cost little.
-constexpr unsigned autoPart(uint64_t OfLink) {
+constexpr unsigned autoPartSize(uint64_t LinkSize) {
   unsigned Size = MinAutoPart;
-  while (Size < 4 * MinAutoPart && OfLink / Size > 1000)
+  while (Size < 4 * MinAutoPart && LinkSize / Size > 1000)
     Size *= 2;
   return Size;
 }
 
 /// The most tasks that parts may add to a link with \p Inputs. LLD makes room
 /// for them before their number is known.
-unsigned maxTasksOfParts(const InputBuffers &Inputs, unsigned OfPart);
+unsigned maxPartTasks(const InputBuffers &Inputs, unsigned PartSize);
 
 class SplitPlan {
 public:
@@ -51,11 +51,11 @@ private:
   /// For each module, the number of instructions of each live function.
   using FunctionSizes = llvm::StringMap<std::vector<unsigned>>;
 
-  std::string whyWhole() const;
+  std::string reasonForNoSplit() const;
   FunctionSizes functionSizes() const;
-  bool isChangedByName(const llvm::FunctionSummary &F) const;
+  bool callsByName(const llvm::FunctionSummary &F) const;
   unsigned numParts(const Task &T, llvm::ArrayRef<unsigned> Sizes,
-                    unsigned OfPart, unsigned Next);
+                    unsigned PartSize, unsigned Next);
   void installHooks();
 
   Link &TheLink;

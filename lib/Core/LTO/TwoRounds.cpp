@@ -24,10 +24,10 @@ using namespace dtlto;
 
 TwoRounds::TwoRounds(const Link &TheLink)
     : TheLink(TheLink), KeepsObjects(hasCache(TheLink.Cache)),
-      UsesSentHere(
+      UsesRemoteLocally(
           TheLink.Process.Opts.VerifyPercent == 0 &&
           (!KeepsObjects || TheLink.Process.Opts.Cache == CacheKind::Shared)),
-      RoomForIR(TheLink.Process.Opts.Memory) {}
+      MemoryForIR(TheLink.Process.Opts.Memory) {}
 
 TwoRounds::IR::IR(std::unique_ptr<MemoryBuffer> TheBytes)
     : Bytes(std::move(TheBytes)) {
@@ -35,55 +35,56 @@ TwoRounds::IR::IR(std::unique_ptr<MemoryBuffer> TheBytes)
   File.MayReadFiles = assemblyMayReadFiles(File.Bytes);
 }
 
-void TwoRounds::tell(const Task &T, StringRef Sections) {
+void TwoRounds::addSections(const Task &T, StringRef Sections) {
   std::lock_guard<std::mutex> Lock(Mutex);
-  Told[T.Number] = {T.name().str(), Sections.str()};
+  CodegenData[T.Number] = {T.name().str(), Sections.str()};
 }
 
 void TwoRounds::keepCached(const Task &T, std::unique_ptr<MemoryBuffer> IR) {
   std::lock_guard<std::mutex> Lock(Mutex);
-  Own.try_emplace(T.Number, std::move(IR)).first->second.IsCached = true;
+  Local.try_emplace(T.Number, std::move(IR)).first->second.IsCached = true;
 }
 
-bool TwoRounds::wants(const Task &T, bool IsHere) {
+bool TwoRounds::wants(const Task &T, bool IsLocal) {
   std::lock_guard<std::mutex> Lock(Mutex);
-  return T.Spec.Round == 1 && (IsHere || WantsIR);
+  return T.Spec.Round == 1 && (IsLocal || WantsIR);
 }
 
-void TwoRounds::keep(const Task &T, StringRef Optimized, bool IsHere,
+void TwoRounds::keep(const Task &T, StringRef Optimized, bool IsLocal,
                      SmallVector<char, 0> FirstObject) {
   if (Optimized.empty())
     return;
   std::lock_guard<std::mutex> Lock(Mutex);
-  if (!IsHere && Optimized.size() > RoomForIR) {
+  if (!IsLocal && Optimized.size() > MemoryForIR) {
     WantsIR = false; // from further jobs
     return;
   }
   // Keep the first: of two attempts, both results are equal.
   bool IsNew =
-      (IsHere ? Own : Sent)
+      (IsLocal ? Local : Remote)
           .try_emplace(T.Number, MemoryBuffer::getMemBufferCopy(Optimized))
           .second;
-  if (!IsHere && IsNew)
-    RoomForIR -= Optimized.size();
-  if (IsHere && KeepsObjects)
+  if (!IsLocal && IsNew)
+    MemoryForIR -= Optimized.size();
+  if (IsLocal && KeepsObjects)
     Objects.try_emplace(T.Number, std::move(FirstObject));
 }
 
-std::optional<TwoRounds::OwnResult> TwoRounds::takeOwn(const Task &T) {
+std::optional<TwoRounds::LocalResult>
+TwoRounds::takeLocalResult(const Task &T) {
   std::lock_guard<std::mutex> Lock(Mutex);
   auto Object = Objects.find(T.Number);
-  auto IR = Own.find(T.Number);
-  if (Object == Objects.end() || IR == Own.end())
+  auto IR = Local.find(T.Number);
+  if (Object == Objects.end() || IR == Local.end())
     return std::nullopt;
-  OwnResult R{std::move(Object->second), IR->second.File.Bytes};
+  LocalResult R{std::move(Object->second), IR->second.File.Bytes};
   Objects.erase(Object);
   return R;
 }
 
-Expected<LearntData> TwoRounds::merge() {
+Expected<PriorCodegenData> TwoRounds::merge() {
   MergedCodegenData All;
-  for (const auto &Entry : Told) {
+  for (const auto &Entry : CodegenData) {
     const auto &[Name, Bytes] = Entry.second;
     Expected<CodegenSections> Sections = unpackSections(Bytes, Name);
     if (!Sections)
@@ -91,41 +92,41 @@ Expected<LearntData> TwoRounds::merge() {
     for (const CodegenSection &S : *Sections)
       All.add(S.Kind == CodegenSection::FunctionMap, S.Bytes);
   }
-  Told.clear();
+  CodegenData.clear();
   Objects.clear();
-  LearntData Learnt{{}, All.hash()};
+  PriorCodegenData PriorData{{}, All.hash()};
   if (Error E = All.write().moveInto(Data))
     return std::move(E);
-  Learnt.File = Data;
+  PriorData.File = Data;
   if (!Data.empty())
     if (Error E = publishCodegenData(Data, /*Finalize=*/true))
       return std::move(E);
-  return Learnt;
+  return PriorData;
 }
 
 ModuleFile *TwoRounds::forPlugin(const Task &T) {
   if (T.Spec.Round != 2)
     return nullptr;
   std::lock_guard<std::mutex> Lock(Mutex);
-  if (auto It = Sent.find(T.Number); It != Sent.end())
+  if (auto It = Remote.find(T.Number); It != Remote.end())
     return &It->second.File;
-  auto It = Own.find(T.Number);
-  return It == Own.end() || It->second.IsCached ? nullptr : &It->second.File;
+  auto It = Local.find(T.Number);
+  return It == Local.end() || It->second.IsCached ? nullptr : &It->second.File;
 }
 
-std::optional<StringRef> TwoRounds::forHere(const Task &T) {
+std::optional<StringRef> TwoRounds::forLocalCompile(const Task &T) {
   if (T.Spec.Round != 2)
     return std::nullopt;
   std::lock_guard<std::mutex> Lock(Mutex);
-  if (auto It = Own.find(T.Number); It != Own.end())
+  if (auto It = Local.find(T.Number); It != Local.end())
     return It->second.File.Bytes;
-  auto It = Sent.find(T.Number);
-  if (It == Sent.end() || !UsesSentHere)
+  auto It = Remote.find(T.Number);
+  if (It == Remote.end() || !UsesRemoteLocally)
     return std::nullopt;
   return It->second.File.Bytes;
 }
 
-void TwoRounds::dropHere(const Task &T, StringRef Why) {
+void TwoRounds::dropForLocalCompile(const Task &T, StringRef Why) {
   TheLink.Host.Msg.debug("module '" + T.name() +
                          "' is optimised again: " + Why);
 }
@@ -141,9 +142,9 @@ Error FirstRoundJobs::check(size_t J, StringRef Object, bool) const {
 Error FirstRoundJobs::deliver(size_t J, const JobResult &R, const SideFiles &,
                               const AddStreamFn &Out) {
   const Task &T = Tasks[J];
-  Both.tell(T, R.Object.bytes());
+  Rounds.addSections(T, R.Object.bytes());
   if (R.Outputs.Optimized)
-    Both.keep(T, *R.Outputs.Optimized, /*IsHere=*/false);
+    Rounds.keep(T, *R.Outputs.Optimized, /*IsLocal=*/false);
   return Out ? store(T, R.Object.bytes(), Out) : Error::success();
 }
 
@@ -153,11 +154,11 @@ Expected<std::unique_ptr<MemoryBuffer>>
 FirstRoundJobs::find(const Task &T, StringRef Key, AddStreamFn &Out) {
   // The cache calls this at once if it has the entry. It also does so after an
   // entry was created; the result isn't read then.
-  auto Found = std::make_shared<std::unique_ptr<MemoryBuffer>>();
+  auto Contents = std::make_shared<std::unique_ptr<MemoryBuffer>>();
   Expected<FileCache> Cache = localCache(
       "ThinLTO", "Thin", this->Cache.folder(),
-      [Found](unsigned, const Twine &, std::unique_ptr<MemoryBuffer> Entry) {
-        *Found = std::move(Entry);
+      [Contents](unsigned, const Twine &, std::unique_ptr<MemoryBuffer> Entry) {
+        *Contents = std::move(Entry);
       });
   if (!Cache)
     return Cache.takeError();
@@ -165,26 +166,26 @@ FirstRoundJobs::find(const Task &T, StringRef Key, AddStreamFn &Out) {
   if (!Stream)
     return Stream.takeError();
   Out = std::move(*Stream);
-  return std::move(*Found);
+  return std::move(*Contents);
 }
 
-/// Returns whether \p Told, from the cache, is valid codegen data of \p T's
-/// module; if so, keeps it.
-bool FirstRoundJobs::take(const Task &T, StringRef Told) {
-  if (Error E = unpackSections(Told, T.name()).takeError()) {
+/// Returns whether \p CodegenData, from the cache, is valid codegen data of \p
+/// T's module; if so, keeps it.
+bool FirstRoundJobs::addCachedSections(const Task &T, StringRef CodegenData) {
+  if (Error E = unpackSections(CodegenData, T.name()).takeError()) {
     TheLink.Host.Msg.debug("module '" + T.name() +
                            "': the entry in the cache is " +
                            toString(std::move(E)));
     return false;
   }
-  Both.tell(T, Told);
+  Rounds.addSections(T, CodegenData);
   return true;
 }
 
 /// Returns whether LLVM's own entries have the codegen data of \p T's module.
 /// Otherwise, store() may create them. Keeps the optimised module if the cache
 /// has it.
-Expected<bool> FirstRoundJobs::askLLVM(const Task &T, StringRef Key) {
+Expected<bool> FirstRoundJobs::lookUpLLVMEntries(const Task &T, StringRef Key) {
   Streams S;
   auto Object = find(T, Key, S.Object);
   if (!Object)
@@ -193,13 +194,14 @@ Expected<bool> FirstRoundJobs::askLLVM(const Task &T, StringRef Key) {
   if (!IR)
     return IR.takeError();
   if (*IR)
-    Both.keepCached(T, std::move(*IR));
+    Rounds.keepCached(T, std::move(*IR));
   if (*Object) {
-    Expected<SmallVector<char, 0>> Told =
+    Expected<SmallVector<char, 0>> CodegenData =
         codegenSectionsOf((*Object)->getBuffer());
-    if (!Told)
-      consumeError(Told.takeError());
-    else if (take(T, StringRef(Told->data(), Told->size())))
+    if (!CodegenData)
+      consumeError(CodegenData.takeError());
+    else if (addCachedSections(
+                 T, StringRef(CodegenData->data(), CodegenData->size())))
       return true;
   }
   std::lock_guard<std::mutex> Lock(Mutex);
@@ -209,43 +211,45 @@ Expected<bool> FirstRoundJobs::askLLVM(const Task &T, StringRef Key) {
 
 /// Like objects, the codegen data of a module has two keys. A hit is kept for
 /// the second round.
-Error FirstRoundJobs::askCache(const Task &T, StringRef Key, bool IsSampled,
-                               Event &E) {
-  auto Hit = [&](bool IsOurs) {
-    E.IsOurs = IsOurs;
+Error FirstRoundJobs::lookUpInCache(const Task &T, StringRef Key,
+                                    bool IsSampled, Event &E) {
+  auto Hit = [&](bool IsFromLinker) {
+    E.IsFromLinker = IsFromLinker;
     E.Kind = Event::CacheHit;
     return Error::success();
   };
-  if (keyTellsRounds(TheLink.Jobs.Conf)) {
-    Expected<bool> IsThere = askLLVM(T, Key);
-    if (!IsThere)
-      return IsThere.takeError();
-    if (*IsThere)
-      return Hit(/*IsOurs=*/true);
+  if (keyDistinguishesRounds(TheLink.Jobs.Conf)) {
+    Expected<bool> HasEntry = lookUpLLVMEntries(T, Key);
+    if (!HasEntry)
+      return HasEntry.takeError();
+    if (*HasEntry)
+      return Hit(/*IsFromLinker=*/true);
   }
 
-  std::string Ours = otherKey("dtlto: first round" + Builder.configId(), Key);
-  auto Told = find(T, Ours, E.Out);
-  if (!Told)
-    return Told.takeError();
-  if (*Told && take(T, (*Told)->getBuffer()))
-    return Hit(/*IsOurs=*/true);
+  std::string LocalKey =
+      deriveKey("dtlto: first round" + Builder.configId(), Key);
+  auto CodegenData = find(T, LocalKey, E.Out);
+  if (!CodegenData)
+    return CodegenData.takeError();
+  if (*CodegenData && addCachedSections(T, (*CodegenData)->getBuffer()))
+    return Hit(/*IsFromLinker=*/true);
   if (TheLink.Process.Opts.Cache == CacheKind::Shared) {
-    E.OutElsewhere = E.Out;
+    E.RemoteOut = E.Out;
     return Error::success();
   }
-  std::string Other = otherKey("dtlto: made elsewhere", Ours);
-  Told = find(T, Other, E.OutElsewhere);
-  if (!Told)
-    return Told.takeError();
-  if (!*Told)
+  std::string RemoteKey = deriveKey("dtlto: made elsewhere", LocalKey);
+  CodegenData = find(T, RemoteKey, E.RemoteOut);
+  if (!CodegenData)
+    return CodegenData.takeError();
+  if (!*CodegenData)
     return Error::success();
   if (!IsSampled)
-    return take(T, (*Told)->getBuffer()) ? Hit(/*IsOurs=*/false)
-                                         : Error::success();
-  E.Object = Buffer::own(std::move(*Told));
-  E.CacheEntry = Cache.entry(Other);
-  return Hit(/*IsOurs=*/false);
+    return addCachedSections(T, (*CodegenData)->getBuffer())
+               ? Hit(/*IsFromLinker=*/false)
+               : Error::success();
+  E.Object = Buffer::own(std::move(*CodegenData));
+  E.CacheEntry = Cache.entryPath(RemoteKey);
+  return Hit(/*IsFromLinker=*/false);
 }
 
 static Error write(const AddStreamFn &To, const Task &T, StringRef Bytes) {
@@ -257,9 +261,9 @@ static Error write(const AddStreamFn &To, const Task &T, StringRef Bytes) {
 }
 
 /// Stores the first round's result of \p T. If LLVM's own entries are missing
-/// and the module was compiled locally, creates these; otherwise stores \p Told
-/// in \p Out, which askCache() returned.
-Error FirstRoundJobs::store(const Task &T, StringRef Told,
+/// and the module was compiled locally, creates these; otherwise stores \p
+/// CodegenData in \p Out, which lookUpInCache() returned.
+Error FirstRoundJobs::store(const Task &T, StringRef CodegenData,
                             const AddStreamFn &Out) {
   Streams S;
   {
@@ -267,66 +271,68 @@ Error FirstRoundJobs::store(const Task &T, StringRef Told,
     if (auto It = Missing.find(T.Number); It != Missing.end())
       S = std::move(It->second);
   }
-  std::optional<TwoRounds::OwnResult> Own = Both.takeOwn(T);
-  if (!S.Object || !Own)
-    return write(Out, T, Told);
+  std::optional<TwoRounds::LocalResult> Local = Rounds.takeLocalResult(T);
+  if (!S.Object || !Local)
+    return write(Out, T, CodegenData);
   if (S.IR)
-    if (Error E = write(S.IR, T, Own->IR))
+    if (Error E = write(S.IR, T, Local->IR))
       return E;
-  return write(S.Object, T, StringRef(Own->Object.data(), Own->Object.size()));
+  return write(S.Object, T,
+               StringRef(Local->Object.data(), Local->Object.size()));
 }
 
 //===----------------------------------------------------------------------===//
 // The link
 //===----------------------------------------------------------------------===//
 
-static std::vector<Task> tasksOf(unsigned Round, std::vector<Task> Tasks) {
+static std::vector<Task> tasksOfRound(unsigned Round, std::vector<Task> Tasks) {
   for (Task &T : Tasks)
     T.Spec.Round = Round;
   return Tasks;
 }
 
-static Error runFirst(Link &TheLink, const std::vector<Task> &Tasks,
-                      const std::shared_ptr<TwoRounds> &Both) {
+static Error runFirstRound(Link &TheLink, const std::vector<Task> &Tasks,
+                           const std::shared_ptr<TwoRounds> &Rounds) {
   // Suppresses .dwo and remark files in the first round; otherwise LLVM would
   // write them twice.
   ConfigChange SideFilesOff(TheLink.Jobs.Conf);
   SideFilesOff.set(&lto::Config::DwoDir, std::string());
   SideFilesOff.set(&lto::Config::RemarksFilename, std::string());
   TheLink.Run.Round = 1;
-  TheLink.Run.BothStarted = TheLink.Run.Started;
+  TheLink.Run.FirstRoundStart = TheLink.Run.StartTime;
   return LinkRun(TheLink.Run, std::make_shared<FirstRoundJobs>(
-                                  TheLink, tasksOf(1, Tasks), Both))
+                                  TheLink, tasksOfRound(1, Tasks), Rounds))
       .run();
 }
 
 /// Waits until all threads of the first round have ended before it starts the
 /// second, since codegen data is global to the process.
-static Error runTwice(Link &TheLink, std::vector<Task> Tasks) {
+static Error runTwoRounds(Link &TheLink, std::vector<Task> Tasks) {
   Messages &Msg = TheLink.Host.Msg;
   if (!TheLink.Process.Opts.KeepIR.empty())
     Msg.debug("no optimised module is kept or used: two rounds of code "
               "generation");
   RunContext::RoundNotes First;
   TheLink.Run.First = &First;
-  auto Both = std::make_shared<TwoRounds>(TheLink);
-  TheLink.Jobs.Optimized = Both.get();
-  TheLink.Jobs.Learnt.emplace();
-  if (Error E = runFirst(TheLink, Tasks, Both))
+  auto Rounds = std::make_shared<TwoRounds>(TheLink);
+  TheLink.Jobs.Optimized = Rounds.get();
+  TheLink.Jobs.PriorData.emplace();
+  if (Error E = runFirstRound(TheLink, Tasks, Rounds))
     return E;
   auto Begin = std::chrono::steady_clock::now();
-  if (Error E = Both->merge().moveInto(*TheLink.Jobs.Learnt))
+  if (Error E = Rounds->merge().moveInto(*TheLink.Jobs.PriorData))
     return E;
   TheLink.Run.Round = 2;
-  TheLink.Run.Started = std::chrono::steady_clock::now();
+  TheLink.Run.StartTime = std::chrono::steady_clock::now();
   Msg.debug("the first round of code generation has ended; codegen data: " +
-            Twine(TheLink.Jobs.Learnt->File.size()) + " bytes, merged in " +
+            Twine(TheLink.Jobs.PriorData->File.size()) + " bytes, merged in " +
             Twine(std::chrono::duration_cast<std::chrono::milliseconds>(
-                      TheLink.Run.Started - Begin)
+                      TheLink.Run.StartTime - Begin)
                       .count()) +
             " ms");
-  return LinkRun(TheLink.Run, std::make_shared<LTOJobs>(
-                                  TheLink, tasksOf(2, std::move(Tasks)), Both))
+  return LinkRun(TheLink.Run,
+                 std::make_shared<LTOJobs>(
+                     TheLink, tasksOfRound(2, std::move(Tasks)), Rounds))
       .run();
 }
 
@@ -342,7 +348,7 @@ lto::ThinBackend dtlto::createTwoRoundsBackend(Linker &TheLinker,
   BackendFunction Make =
       pluginBackend(TheLinker, Parallelism, /*OnWrite=*/nullptr,
                     /*ShouldEmitIndexFiles=*/false,
-                    /*ShouldEmitImportsFiles=*/false, runTwice);
+                    /*ShouldEmitImportsFiles=*/false, runTwoRounds);
   return makeThinBackend(
       [Make = std::move(Make)](
           const lto::Config &Conf, ModuleSummaryIndex &CombinedIndex,

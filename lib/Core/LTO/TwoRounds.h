@@ -55,30 +55,30 @@ public:
 
   /// Keeps a copy of \p Sections, the codegen data of \p T's module
   /// (Bundle/CodegenData.h).
-  void tell(const Task &T, llvm::StringRef Sections);
+  void addSections(const Task &T, llvm::StringRef Sections);
   /// Keeps an optimised module from the cache. It may be unreadable, so it
   /// isn't sent.
   void keepCached(const Task &T, std::unique_ptr<llvm::MemoryBuffer> IR);
 
   /// The first round's result of \p T, if made in this process.
-  struct OwnResult {
+  struct LocalResult {
     llvm::SmallVector<char, 0> Object;
     llvm::StringRef IR; // lives as long as the TwoRounds
   };
   /// Returns the result of \p T once, then nothing.
-  std::optional<OwnResult> takeOwn(const Task &T);
+  std::optional<LocalResult> takeLocalResult(const Task &T);
 
   /// Merges the codegen data, and passes it to code generation in this process.
   /// Call this between the rounds, when no local compile runs. Returns an empty
   /// file if no module had data. The result lives as long as this object.
-  llvm::Expected<LearntData> merge();
+  llvm::Expected<PriorCodegenData> merge();
 
   ModuleFile *forPlugin(const Task &T) override;
-  std::optional<llvm::StringRef> forHere(const Task &T) override;
-  bool wants(const Task &T, bool IsHere) override;
-  void keep(const Task &T, llvm::StringRef Optimized, bool IsHere,
+  std::optional<llvm::StringRef> forLocalCompile(const Task &T) override;
+  bool wants(const Task &T, bool IsLocal) override;
+  void keep(const Task &T, llvm::StringRef Optimized, bool IsLocal,
             llvm::SmallVector<char, 0> FirstObject = {}) override;
-  void dropHere(const Task &T, llvm::StringRef Why) override;
+  void dropForLocalCompile(const Task &T, llvm::StringRef Why) override;
   std::string dropForPlugin(const Task &) override { return ""; }
   const llvm::lto::Config &codegenConfig() const override {
     return TheLink.Jobs.Conf;
@@ -93,19 +93,20 @@ private:
     ModuleFile File; // refers to Bytes
     bool IsCached = false;
   };
-  using IRs = std::map<unsigned, IR>; // by task
+  using IRMap = std::map<unsigned, IR>; // by task
 
   const Link &TheLink;
   const bool KeepsObjects; // because there is a cache
   /// Whether local compiles may use modules from other machines. Not if local
   /// results are compared with other machines' or cached as local ones.
-  const bool UsesSentHere;
+  const bool UsesRemoteLocally;
   mutable std::mutex Mutex; // guards the following members
-  uint64_t RoomForIR;
+  uint64_t MemoryForIR;
   bool WantsIR = true;
-  IRs Own, Sent;
+  IRMap Local, Remote;
   // By task.
-  std::map<unsigned, std::pair<std::string, std::string>> Told; // with name
+  std::map<unsigned, std::pair<std::string, std::string>>
+      CodegenData; // with name
   std::map<unsigned, llvm::SmallVector<char, 0>> Objects;
   std::string Data;
 };
@@ -113,10 +114,10 @@ private:
 /// The jobs of the first round.
 class FirstRoundJobs : public LTOJobs {
 public:
-  /// \p TheLink and \p Both as in LTOJobs.
+  /// \p TheLink and \p Rounds as in LTOJobs.
   FirstRoundJobs(const Link &TheLink, std::vector<Task> Tasks,
-                 std::shared_ptr<TwoRounds> Both)
-      : LTOJobs(TheLink, std::move(Tasks), Both), Both(*Both) {}
+                 std::shared_ptr<TwoRounds> Rounds)
+      : LTOJobs(TheLink, std::move(Tasks), Rounds), Rounds(*Rounds) {}
 
   llvm::Error check(size_t J, llvm::StringRef Object,
                     bool IsAsWritten) const override;
@@ -131,14 +132,14 @@ private:
   };
   llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
   find(const Task &T, llvm::StringRef Key, llvm::AddStreamFn &Out);
-  bool take(const Task &T, llvm::StringRef Told);
-  llvm::Error askCache(const Task &T, llvm::StringRef Key, bool IsSampled,
-                       Event &E) override;
-  llvm::Expected<bool> askLLVM(const Task &T, llvm::StringRef Key);
-  llvm::Error store(const Task &T, llvm::StringRef Told,
+  bool addCachedSections(const Task &T, llvm::StringRef CodegenData);
+  llvm::Error lookUpInCache(const Task &T, llvm::StringRef Key, bool IsSampled,
+                            Event &E) override;
+  llvm::Expected<bool> lookUpLLVMEntries(const Task &T, llvm::StringRef Key);
+  llvm::Error store(const Task &T, llvm::StringRef CodegenData,
                     const llvm::AddStreamFn &Out);
 
-  TwoRounds &Both;
+  TwoRounds &Rounds;
   std::mutex Mutex;                    // guards the map
   std::map<unsigned, Streams> Missing; // by task
 };

@@ -15,49 +15,51 @@
 using namespace llvm;
 using namespace dtlto;
 
-Error Verifier::compare(const Task &T, const Made &There, StringRef Here) {
-  std::string Differs;  // what differs, and where
-  std::string NotSaved; // why not; otherwise empty
+Error Verifier::compare(const Task &T, const RemoteResult &Remote,
+                        StringRef LocalObject) {
+  std::string Differences; // what differs, and where
+  std::string SaveErrors;  // why not; otherwise empty
   std::string Stem;
-  auto Compare = [&](const Twine &What, StringRef Extension, StringRef Theirs,
-                     StringRef Ours) {
-    if (Theirs == Ours)
+  auto Compare = [&](const Twine &What, StringRef Extension,
+                     StringRef RemoteBytes, StringRef LocalBytes) {
+    if (RemoteBytes == LocalBytes)
       return;
     if (Stem.empty())
       Stem = stem(T);
-    Differs +=
-        ((Differs.empty() ? "" : "; ") + What + " of module '" +
+    Differences +=
+        ((Differences.empty() ? "" : "; ") + What + " of module '" +
          printable(T.title()) + "' differs from the one compiled locally, " +
-         describeDifference(Theirs, Ours))
+         describeDifference(RemoteBytes, LocalBytes))
             .str();
-    if (Error E = saveBoth(Stem, Extension, Theirs, Ours))
-      NotSaved += (NotSaved.empty() ? "" : "; ") + toString(std::move(E));
+    if (Error E = saveResults(Stem, Extension, RemoteBytes, LocalBytes))
+      SaveErrors += (SaveErrors.empty() ? "" : "; ") + toString(std::move(E));
   };
-  Compare("the object", ".o", There.Object, Here);
+  Compare("the object", ".o", Remote.Object, LocalObject);
   // Our own .dwo file is already in its place. Remarks are not compared: those
   // of LLVM 19 depend on addresses, so they differ in each run.
-  if (There.Outputs.Dwo) {
-    StringRef Path = There.Side.Dwo;
+  if (Remote.Outputs.Dwo) {
+    StringRef Path = Remote.Side.Dwo;
     auto File = MemoryBuffer::getFile(Path, /*IsText=*/false,
                                       /*RequiresNullTerminator=*/false);
     if (!File)
       return createFileError(Path, File.getError());
-    Compare("the .dwo file", sys::path::extension(Path), *There.Outputs.Dwo,
+    Compare("the .dwo file", sys::path::extension(Path), *Remote.Outputs.Dwo,
             (*File)->getBuffer());
   }
-  if (Differs.empty())
+  if (Differences.empty())
     return Error::success();
 
-  std::string Text = Differs;
-  if (!There.Worker.empty())
-    Text += "; it was compiled on " + There.Worker;
-  if (!There.CacheEntry.empty()) {
-    std::error_code Why = sys::fs::remove(There.CacheEntry);
-    Text += "; it came from the cache, '" + There.CacheEntry + "', which " +
+  std::string Text = Differences;
+  if (!Remote.Worker.empty())
+    Text += "; it was compiled on " + Remote.Worker;
+  if (!Remote.CacheEntry.empty()) {
+    std::error_code Why = sys::fs::remove(Remote.CacheEntry);
+    Text += "; it came from the cache, '" + Remote.CacheEntry + "', which " +
             (Why ? "cannot be removed: " + Why.message() : "was removed");
   }
-  Text += NotSaved.empty() ? ". Both are saved: " + Stem + ".remote.*, .local.*"
-                           : ". They cannot be saved: " + NotSaved;
+  Text += SaveErrors.empty()
+              ? ". Both are saved: " + Stem + ".remote.*, .local.*"
+              : ". They cannot be saved: " + SaveErrors;
   return createStringError(inconvertibleErrorCode(), Text + saveJob(T, Stem));
 }
 

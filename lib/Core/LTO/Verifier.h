@@ -26,9 +26,10 @@ public:
       : TheLink(TheLink), Names(Names), Slim(Slim) {}
 
   /// Fails, with one line, if the object of \p T or its .dwo file differs from
-  /// the local one (\p Here is the local object). Removes differing entries
-  /// from the cache.
-  llvm::Error compare(const Task &T, const Made &There, llvm::StringRef Here);
+  /// the local one (\p LocalObject is the local object). Removes differing
+  /// entries from the cache.
+  llvm::Error compare(const Task &T, const RemoteResult &Remote,
+                      llvm::StringRef LocalObject);
 
 private:
   std::string folder() const;

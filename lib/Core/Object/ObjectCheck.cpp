@@ -19,7 +19,7 @@ using namespace llvm::object;
 using namespace dtlto;
 
 /// Adds the section or symbol \p Number to the message of \p E.
-static Error at(const char *What, uint64_t Number, Error E) {
+static Error withLocation(const char *What, uint64_t Number, Error E) {
   return failure(Twine(What) + " " + Twine(Number) + ": " +
                  toString(std::move(E)));
 }
@@ -84,7 +84,7 @@ template <class ELFT> static Error walkELF(const ELFFile<ELFT> &File) {
     return Symbols.takeError();
   for (const auto &S : *Sections)
     if (Error E = walkSection(File, S, *Names, Symbols->size()))
-      return at("section", &S - Sections->begin(), std::move(E));
+      return withLocation("section", &S - Sections->begin(), std::move(E));
   if (!SymbolTable)
     return Error::success();
 
@@ -100,11 +100,11 @@ template <class ELFT> static Error walkELF(const ELFFile<ELFT> &File) {
     return SymbolNames.takeError();
   for (const auto &S : *Symbols) {
     if (Expected<StringRef> Name = S.getName(*SymbolNames); !Name)
-      return at("symbol", &S - Symbols->begin(), Name.takeError());
+      return withLocation("symbol", &S - Symbols->begin(), Name.takeError());
     if (auto In = File.getSection(S, *Symbols,
                                   DataRegion<typename ELFT::Word>(LongIndexes));
         !In)
-      return at("symbol", &S - Symbols->begin(), In.takeError());
+      return withLocation("symbol", &S - Symbols->begin(), In.takeError());
   }
   return Error::success();
 }
@@ -121,7 +121,7 @@ static Error walkELF(const ELFObjectFileBase &Obj) {
 
 /// Whether the file class is right. The ILP32 ABIs of 64-bit machines use the
 /// 32-bit class; a flag distinguishes MIPS N32 from O32.
-static bool isWantedABI(const ELFObjectFileBase &Obj, const Triple &T) {
+static bool matchesABI(const ELFObjectFileBase &Obj, const Triple &T) {
   bool IsN32 = T.getEnvironmentName().contains("abin32");
   bool Is64 = T.isArch64Bit() && !T.isX32() && !IsN32 &&
               T.getEnvironment() != Triple::GNUILP32;
@@ -181,10 +181,10 @@ static Error walkCOFF(const COFFObjectFile &File) {
     return failure("its symbol table is outside of the file");
   for (uint32_t I = 0; I < NumSymbols; ++I)
     if (Error E = walkSymbol(File, I))
-      return at("symbol", I, std::move(E));
+      return withLocation("symbol", I, std::move(E));
   for (uint32_t I = 1; I <= File.getNumberOfSections(); ++I)
     if (Error E = walkSection(File, int32_t(I)))
-      return at("section", I, std::move(E));
+      return withLocation("section", I, std::move(E));
   return Error::success();
 }
 
@@ -202,21 +202,21 @@ static Error walkMachO(const MachOObjectFile &File) {
                                      : File.getSymbolTableEntry(D).n_strx;
     // LLVM searches for the end of a name without a limit.
     if (Names.find('\0', NameAt) == StringRef::npos)
-      return at("symbol", NumSymbols, failure("its name has no end"));
+      return withLocation("symbol", NumSymbols, failure("its name has no end"));
     if (Expected<section_iterator> In = S.getSection(); !In)
-      return at("symbol", NumSymbols, In.takeError());
+      return withLocation("symbol", NumSymbols, In.takeError());
     ++NumSymbols;
   }
   for (const SectionRef &S : File.sections()) {
     ++Number;
     if (Expected<StringRef> Contents = S.getContents(); !Contents)
-      return at("section", Number, Contents.takeError());
+      return withLocation("section", Number, Contents.takeError());
     for (const RelocationRef &Ref : S.relocations()) {
       auto R = File.getRelocation(Ref.getRawDataRefImpl());
       if (!File.isRelocationScattered(R) && File.getPlainRelocationExternal(R))
         if (Error E =
                 checkIndex(File.getPlainRelocationSymbolNum(R), NumSymbols))
-          return at("section", Number, std::move(E));
+          return withLocation("section", Number, std::move(E));
     }
   }
   return Error::success();
@@ -363,10 +363,10 @@ static Triple::ArchType machineOf(Triple::ArchType A) {
   }
 }
 
-static bool isWantedMachine(const ObjectFile &Obj, const Triple &T) {
+static bool matchesMachine(const ObjectFile &Obj, const Triple &T) {
   const auto *ELF = dyn_cast<ELFObjectFileBase>(&Obj);
   if (Obj.isLittleEndian() != T.isLittleEndian() ||
-      (ELF && !isWantedABI(*ELF, T)))
+      (ELF && !matchesABI(*ELF, T)))
     return false;
   // The flags name the processor, or none if the link has none.
   if (ELF && ELF->getEMachine() == ELF::EM_AMDGPU)
@@ -384,36 +384,38 @@ static bool isRelocatable(const ObjectFile &Obj) {
 
 /// Ignores the damage if a compiler wrote the object: its objects are valid
 /// however odd the program is.
-static Error damaged(Error E, Origin From) {
+static Error damaged(Error E, Origin ObjectOrigin) {
   std::string Why = toString(std::move(E));
-  return From == Origin::Compiler ? Error::success()
-                                  : failure("it is damaged (" + Why + ")");
+  return ObjectOrigin == Origin::Compiler
+             ? Error::success()
+             : failure("it is damaged (" + Why + ")");
 }
 
-static Error notFor(const Triple &T, const Twine &Have) {
-  return failure("it is " + Have + ", but the target is " + T.str());
+static Error wrongTarget(const Triple &T, const Twine &Actual) {
+  return failure("it is " + Actual + ", but the target is " + T.str());
 }
 
-static Error checkWasm(StringRef Object, const Triple &T, Origin From) {
+static Error checkWasm(StringRef Object, const Triple &T, Origin ObjectOrigin) {
   auto Sections = wasmSections(Object);
   if (!Sections)
-    return damaged(Sections.takeError(), From);
+    return damaged(Sections.takeError(), ObjectOrigin);
   bool Is64 = false, IsObject = false;
   for (const WasmSection &S : *Sections) {
     Is64 |= S.Id == wasm::WASM_SEC_IMPORT && has64BitMemory(S.Contents);
     IsObject |= S.Name == "linking";
   }
   if (Is64 != (T.getArch() == Triple::wasm64))
-    return notFor(T, Is64 ? "for wasm64" : "for wasm32");
+    return wrongTarget(T, Is64 ? "for wasm64" : "for wasm32");
   if (!IsObject)
     return failure("it is not a relocatable object");
   for (const WasmSection &S : *Sections)
     if (Error E = walkWasm(S))
-      return damaged(std::move(E), From);
+      return damaged(std::move(E), ObjectOrigin);
   return Error::success();
 }
 
-Error dtlto::checkObject(StringRef Object, const Triple &T, Origin From) {
+Error dtlto::checkObject(StringRef Object, const Triple &T,
+                         Origin ObjectOrigin) {
   if (Object.empty())
     return failure("it is empty");
   file_magic Magic = identify_magic(Object);
@@ -423,10 +425,10 @@ Error dtlto::checkObject(StringRef Object, const Triple &T, Origin From) {
   if (Format == Triple::UnknownObjectFormat)
     return failure("it is not an object file");
   if (Format != T.getObjectFormat())
-    return notFor(T, formatName(Format) + " file");
+    return wrongTarget(T, formatName(Format) + " file");
 
   if (Format == Triple::Wasm)
-    return checkWasm(Object, T, From);
+    return checkWasm(Object, T, ObjectOrigin);
 
   // LLVM reads ELF only at even addresses; a plugin's buffer may be at any.
   std::string Aligned;
@@ -440,15 +442,15 @@ Error dtlto::checkObject(StringRef Object, const Triple &T, Origin From) {
           ? ObjectFile::createELFObjectFile(Buffer, /*InitContent=*/false)
           : ObjectFile::createObjectFile(Buffer);
   if (!Obj)
-    return damaged(Obj.takeError(), From);
-  if (!isWantedMachine(**Obj, T))
-    return notFor(T, "for " + Triple::getArchTypeName((*Obj)->getArch()));
+    return damaged(Obj.takeError(), ObjectOrigin);
+  if (!matchesMachine(**Obj, T))
+    return wrongTarget(T, "for " + Triple::getArchTypeName((*Obj)->getArch()));
   if (!isRelocatable(**Obj))
     return failure("it is not a relocatable object");
-  if (From == Origin::Compiler)
+  if (ObjectOrigin == Origin::Compiler)
     return Error::success();
   Error E = (*Obj)->isELF()    ? walkELF(*cast<ELFObjectFileBase>(Obj->get()))
             : (*Obj)->isCOFF() ? walkCOFF(*cast<COFFObjectFile>(Obj->get()))
                                : walkMachO(*cast<MachOObjectFile>(Obj->get()));
-  return E ? damaged(std::move(E), From) : Error::success();
+  return E ? damaged(std::move(E), ObjectOrigin) : Error::success();
 }

@@ -32,7 +32,7 @@ enum class Origin {
 /// An accepted object can still be wrong and can still crash a linker, because
 /// references in the tables aren't followed.
 llvm::Error checkObject(llvm::StringRef Object, const llvm::Triple &TheTriple,
-                        Origin From = Origin::Unknown);
+                        Origin ObjectOrigin = Origin::Unknown);
 
 /// A section of a WebAssembly file; borrows the file.
 struct WasmSection {

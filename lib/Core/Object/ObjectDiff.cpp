@@ -85,13 +85,14 @@ static std::string sectionAt(ArrayRef<NamedSection> Sections, StringRef File,
   return "in no section";
 }
 
-static std::string differingSections(ArrayRef<NamedSection> There,
-                                     ArrayRef<NamedSection> Here) {
+static std::string differingSections(ArrayRef<NamedSection> Remote,
+                                     ArrayRef<NamedSection> Local) {
   std::vector<std::string> Names;
-  for (size_t I = 0; I != std::max(There.size(), Here.size()); ++I)
-    if (I >= There.size() || I >= Here.size() ||
-        There[I].Name != Here[I].Name || There[I].Contents != Here[I].Contents)
-      Names.push_back(I < Here.size() ? Here[I].Name : There[I].Name);
+  for (size_t I = 0; I != std::max(Remote.size(), Local.size()); ++I)
+    if (I >= Remote.size() || I >= Local.size() ||
+        Remote[I].Name != Local[I].Name ||
+        Remote[I].Contents != Local[I].Contents)
+      Names.push_back(I < Local.size() ? Local[I].Name : Remote[I].Name);
   std::string Text;
   for (size_t I = 0; I != std::min(Names.size(), MaxNames); ++I)
     Text += (I == 0 ? "" : ", ") + Names[I];
@@ -100,22 +101,22 @@ static std::string differingSections(ArrayRef<NamedSection> There,
   return Text;
 }
 
-std::string dtlto::describeDifference(StringRef There, StringRef Here) {
-  size_t Common = std::min(There.size(), Here.size()), Offset = 0;
-  while (Offset != Common && There[Offset] == Here[Offset])
+std::string dtlto::describeDifference(StringRef Remote, StringRef Local) {
+  size_t Common = std::min(Remote.size(), Local.size()), Offset = 0;
+  while (Offset != Common && Remote[Offset] == Local[Offset])
     ++Offset;
   std::string Text = "first in byte " + std::to_string(Offset);
-  std::vector<NamedSection> SectionsHere = sectionsOf(Here),
-                            SectionsThere = sectionsOf(There);
-  if (!SectionsHere.empty() && !SectionsThere.empty()) {
-    Text += " (" + sectionAt(SectionsHere, Here, Offset) + ")";
-    std::string Names = differingSections(SectionsThere, SectionsHere);
+  std::vector<NamedSection> LocalSections = sectionsOf(Local),
+                            RemoteSections = sectionsOf(Remote);
+  if (!LocalSections.empty() && !RemoteSections.empty()) {
+    Text += " (" + sectionAt(LocalSections, Local, Offset) + ")";
+    std::string Names = differingSections(RemoteSections, LocalSections);
     if (!Names.empty())
       Text += ", in " + Names;
   }
-  Text += "; " + std::to_string(There.size()) + " bytes";
-  if (There.size() != Here.size())
-    Text += ", not " + std::to_string(Here.size());
+  Text += "; " + std::to_string(Remote.size()) + " bytes";
+  if (Remote.size() != Local.size())
+    Text += ", not " + std::to_string(Local.size());
   return Text;
 }
 
@@ -127,8 +128,8 @@ std::string dtlto::folderForDifferences(StringRef Output) {
   return (IsFile ? Output : StringRef("a.out")).str() + ".dtlto-verify";
 }
 
-Error dtlto::saveBoth(const Twine &Stem, StringRef Extension, StringRef Remote,
-                      StringRef Local) {
+Error dtlto::saveResults(const Twine &Stem, StringRef Extension,
+                         StringRef Remote, StringRef Local) {
   for (const auto &[Which, Bytes] :
        {std::pair(".remote", Remote), std::pair(".local", Local)}) {
     std::string Path = (Stem + Which + Extension).str();

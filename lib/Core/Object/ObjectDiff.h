@@ -20,11 +20,11 @@
 
 namespace dtlto {
 
-/// Describes the first difference between \p There (remote) and \p Here (local)
-/// as a part of a message: "first in byte 72 (section .text, byte 8), in .text
-/// and .rela.text; 900 bytes, not 904". Offsets count from 0 in \p Here.
-/// Sections are named if both are object files.
-std::string describeDifference(llvm::StringRef There, llvm::StringRef Here);
+/// Describes the first difference between \p Remote (remote) and \p Local
+/// (local) as a part of a message: "first in byte 72 (section .text, byte 8),
+/// in .text and .rela.text; 900 bytes, not 904". Offsets count from 0 in \p
+/// Local. Sections are named if both are object files.
+std::string describeDifference(llvm::StringRef Remote, llvm::StringRef Local);
 
 /// Returns the folder for objects that differ: next to \p Output if that is a
 /// file or doesn't exist, otherwise the working directory.
@@ -32,8 +32,8 @@ std::string folderForDifferences(llvm::StringRef Output);
 
 /// Writes <stem>.remote<extension> and <stem>.local<extension>; creates their
 /// folder. Fails with a one-line reason that names the file.
-llvm::Error saveBoth(const llvm::Twine &Stem, llvm::StringRef Extension,
-                     llvm::StringRef Remote, llvm::StringRef Local);
+llvm::Error saveResults(const llvm::Twine &Stem, llvm::StringRef Extension,
+                        llvm::StringRef Remote, llvm::StringRef Local);
 
 } // namespace dtlto
 

@@ -17,32 +17,32 @@
 using namespace dtlto::plan;
 
 /// Returns the invariant that \p J breaks, or null.
-static const char *brokenBy(const Job &J, const Options &O) {
-  unsigned AtPlugin = 0, Here = 0;
+static const char *brokenRule(const Job &J, const Options &Opts) {
+  unsigned NumAtPlugin = 0, NumLocal = 0;
   for (const Attempt *A : J.Attempts)
     if (!A->IsOrphan)
-      ++(A->isAtPlugin() ? AtPlugin : Here);
-  if ((J.At == Stage::UnderWay) != (AtPlugin + Here != 0))
+      ++(A->isAtPlugin() ? NumAtPlugin : NumLocal);
+  if ((J.At == Stage::UnderWay) != (NumAtPlugin + NumLocal != 0))
     return "no attempt is running, or one is although the job has its object";
-  if (AtPlugin > 2 || Here > 1 || J.Tries > O.MaxTries ||
-      J.Duplicates > O.MaxTries)
+  if (NumAtPlugin > 2 || NumLocal > 1 || J.Tries > Opts.MaxTries ||
+      J.Duplicates > Opts.MaxTries)
     return "has too many attempts";
-  if (J.Info.HasSideFiles && AtPlugin != 0 && Here != 0)
+  if (J.Info.HasSideFiles && NumAtPlugin != 0 && NumLocal != 0)
     return "two attempts write its side files";
   return nullptr;
 }
 
 std::string Plan::check() const {
-  bool EndsHere = false; // a job that has its object is still being compiled
+  bool EndsLocally = false; // a job that has its object is still being compiled
   for (JobId J = 0; J != Jobs.size(); ++J) {
-    EndsHere |= Jobs[J].At == Stage::Held && !Jobs[J].IsProven &&
-                !Jobs[J].Attempts.empty();
-    if (const char *Rule = brokenBy(Jobs[J], O))
+    EndsLocally |= Jobs[J].At == Stage::Held && !Jobs[J].IsProven &&
+                   !Jobs[J].Attempts.empty();
+    if (const char *Rule = brokenRule(Jobs[J], Opts))
       return "job " + std::to_string(J) + ": " + Rule;
   }
   const JobSums &S = Jobs.sums();
   if (S.NumHeld != 0 && S.NumHeld + S.NumEnded == Jobs.size() &&
-      (O.VerifyPercent == 0 || Do.hasCompared() || !EndsHere))
+      (Opts.VerifyPercent == 0 || Executor.hasCompared() || !EndsLocally))
     return "objects are held although all comparisons are done";
   if (!Jobs.in(State::Queued).empty() &&
       Jobs.in(State::Compiling).size() < Local.limit()) {
@@ -50,7 +50,8 @@ std::string Plan::check() const {
     LocalThreads Copy = Local;
     Copy.beginStep();
     // The attempt may only wait for memory, or for a token that was requested.
-    if (keepsOrderHere(Next) && (Copy.hasRoom(Jobs[Next]) || Copy.askToken()))
+    if (keepsLocalOrder(Next) &&
+        (Copy.hasRoom(Jobs[Next]) || Copy.requestToken()))
       return "job " + std::to_string(Next.Job) +
              ": waits for a thread although one is idle";
   }

@@ -13,8 +13,8 @@ using namespace dtlto::plan;
 void Plan::decide() {
   Local.beginStep();
   checkDeadlines();
-  Do.deliverHeld();
-  if (!Do.hasFailed()) {
+  Executor.deliverHeld();
+  if (!Executor.hasFailed()) {
     prepareMore();
     offerMore();
     compileMore();
@@ -23,32 +23,32 @@ void Plan::decide() {
     duplicateMore();
     if (Room.isBatchComplete()) {
       Room.BatchIsOpen = false;
-      Do.act(Action::CompleteBatch);
+      Executor.addAction(Action::CompleteBatch);
     }
   }
-  if (Local.askToken())
-    Do.act(Action::TakeToken);
+  if (Local.requestToken())
+    Executor.addAction(Action::TakeToken);
   if (Jobs.hasEnded() && Plugin.wasOpened() &&
       Plugin.At != PluginView::Phase::Closed) {
     Plugin.At = PluginView::Phase::Closed;
-    Do.act(Action::Close);
+    Executor.addAction(Action::Close);
   }
 }
 
 void Plan::checkDeadlines() {
-  if (Do.hasFailed() || !Plugin.takeCheck())
+  if (Executor.hasFailed() || !Plugin.startCheckIfDue())
     return;
   if (Plugin.callHangs())
-    return Do.dropPlugin(Cause::CallHangs);
+    return Executor.dropPlugin(Cause::CallHangs);
   auto All = Jobs.in(State::Accepted);
   if (Plugin.isDead() && All.empty() && Room.IsBusy)
-    return Do.dropPlugin(Cause::AlwaysBusy);
+    return Executor.dropPlugin(Cause::AlwaysBusy);
   for (const Attempt *A : All) {
     if (!Plugin.isOverdue(*A))
       continue;
-    Do.act(Action::Cancel, A->Job, A->Id, Cause::Timeout);
+    Executor.addAction(Action::Cancel, A->Job, A->Id, Cause::Timeout);
     onFailed(*A, Cause::Timeout);
-    if (Do.hasFailed())
+    if (Executor.hasFailed())
       return;
   }
 }
@@ -64,8 +64,8 @@ void Plan::prepareMore() {
            Jobs.in(State::Offered).size() + Jobs.in(State::Queued).size();
   };
   while (Jobs.hasWaiting() && NumAhead() < Room.preparedLimit())
-    Do.prepare(Jobs.firstWaiting(), /*ForPlugin=*/!Plugin.IsDropped,
-               Plugin.IsDropped ? Cause::PluginGone : Cause::None);
+    Executor.prepare(Jobs.firstWaiting(), /*ForPlugin=*/!Plugin.IsDropped,
+                     Plugin.IsDropped ? Cause::PluginDropped : Cause::None);
 }
 
 /// Whether no job before \p A is still being prepared, or half of the memory is
@@ -75,7 +75,7 @@ bool Plan::keepsOrder(const Attempt &A) const {
     return true;
   bool IsNext = true;
   size_t NumLong = 0;
-  const double Long = longFrom();
+  const double Long = longJobThreshold();
   uint64_t Bytes = Jobs.sums().BytesInFlight + A.Bytes;
   for (const Attempt *Before : Jobs.in(State::Preparing)) {
     if (Before->Job >= A.Job)
@@ -85,9 +85,9 @@ bool Plan::keepsOrder(const Attempt &A) const {
     IsNext = false;
     NumLong += Jobs[*Before].Info.Estimate >= Long;
   }
-  return IsNext || (!O.KeepOrder && Room.hasLoad() && Room.hasSlots() &&
+  return IsNext || (!Opts.KeepOrder && Room.hasLoad() && Room.hasSlots() &&
                     Jobs.numAtPlugin() + NumLong < Room.load().Slots &&
-                    Bytes <= O.MaxBytesInFlight / 2);
+                    Bytes <= Opts.MaxBytesInFlight / 2);
 }
 
 void Plan::offerMore() {
@@ -96,12 +96,12 @@ void Plan::offerMore() {
     return;
   if (!Plugin.wasOpened()) {
     // A job that is being prepared may want the plugin.
-    bool IsEarly =
-        (O.OpenAtOnce || OpenIsWanted) && !Jobs.in(State::Preparing).empty();
+    bool IsEarly = (Opts.OpenAtOnce || IsOpenRequested) &&
+                   !Jobs.in(State::Preparing).empty();
     if (Ready.empty() && !IsEarly)
       return;
-    Plugin.sawOpen(/*IsDone=*/false);
-    Do.act(Action::Open);
+    Plugin.recordOpen(/*IsDone=*/false);
+    Executor.addAction(Action::Open);
   }
   if (!Plugin.isOpen())
     return;
@@ -117,7 +117,8 @@ void Plan::offerMore() {
     if (!Plugin.FirstOffer)
       Plugin.FirstOffer = Plugin.LastResult = Plugin.Now;
     Jobs.move(A, State::Offered);
-    Do.act(Action::Offer, A.Job, A.Id).Insist = std::exchange(Insist, false);
+    Executor.addAction(Action::Offer, A.Job, A.Id).Insist =
+        std::exchange(Insist, false);
   }
 }
 
@@ -127,22 +128,22 @@ void Plan::offerMore() {
 
 /// Whether each job before \p A can be compiled remotely, or waits in the local
 /// queue as well.
-bool Plan::keepsOrderHere(const Attempt &A) const {
+bool Plan::keepsLocalOrder(const Attempt &A) const {
   auto HasBefore = [&](State S) {
     return !Jobs.in(S).empty() && (*Jobs.in(S).begin())->Job < A.Job;
   };
   bool MayBeDropped = !Plugin.isOpen() && !Plugin.IsDropped;
-  return !O.KeepOrder || !(HasBefore(State::Preparing) ||
-                           (MayBeDropped && HasBefore(State::Ready)));
+  return !Opts.KeepOrder || !(HasBefore(State::Preparing) ||
+                              (MayBeDropped && HasBefore(State::Ready)));
 }
 
 void Plan::compileMore() {
   const auto &Queued = Jobs.in(State::Queued);
   while (!Queued.empty() && Jobs.in(State::Compiling).size() < Local.limit()) {
     const Attempt &A = **Queued.begin();
-    if (!keepsOrderHere(A) || !Local.hasRoom(Jobs[A]))
+    if (!keepsLocalOrder(A) || !Local.hasRoom(Jobs[A]))
       return;
-    Do.compile(A);
+    Executor.compile(A);
   }
 }
 
@@ -150,36 +151,36 @@ void Plan::shareMore() {
   Share.beginStep();
   const unsigned Limit = Share.localShare();
   while (Sharing::MaybeDecision D = Share.next(Limit))
-    carryOut(*D);
+    execute(*D);
 }
 
 void Plan::duplicateMore() {
-  if (!Share.takeLook())
+  if (!Share.startScanIfDue())
     return;
   queryLoad();
-  for (const Attempt *A : Share.duplicatesThatWait())
-    Do.dropDuplicate(*A);
+  for (const Attempt *A : Share.waitingDuplicates())
+    Executor.dropDuplicate(*A);
   uint32_t Free = Room.load().Free == Unknown ? 1 : Room.load().Free;
-  for (const Attempt *Slow : Share.slowOnes())
+  for (const Attempt *Slow : Share.slowAttempts())
     if (Sharing::MaybeDecision D = Share.helpFor(*Slow, Free))
-      carryOut(*D);
+      execute(*D);
 }
 
-void Plan::carryOut(const Sharing::Decision &D) {
+void Plan::execute(const Sharing::Decision &D) {
   switch (D.What) {
-  case Sharing::Decision::PrepareHere:
-    return Do.prepare(D.Job, /*ForPlugin=*/false, D.Why);
+  case Sharing::Decision::PrepareLocally:
+    return Executor.prepare(D.Job, /*ForPlugin=*/false, D.Why);
   case Sharing::Decision::TakeBack:
-    Do.cancel(*D.Of, D.Why);
+    Executor.cancel(*D.Target, D.Why);
     break;
-  case Sharing::Decision::CompileHere:
+  case Sharing::Decision::CompileLocally:
     if (D.Why == Cause::Overdue && Share.mustBeAlone(Jobs[D.Job]))
-      Do.cancelAll(D.Job, D.Why);
+      Executor.cancelAll(D.Job, D.Why);
     break;
   case Sharing::Decision::Duplicate:
-    return Do.prepareAgain(D.Job, Kind::Duplicate, D.Slow);
+    return Executor.prepareAgain(D.Job, Kind::Duplicate, D.Slow);
   }
-  Do.compile(Do.compileHere(D.Job, D.Why, D.Slow));
+  Executor.compile(Executor.queueLocally(D.Job, D.Why, D.Slow));
 }
 
 //===----------------------------------------------------------------------===//
@@ -187,15 +188,15 @@ void Plan::carryOut(const Sharing::Decision &D) {
 //===----------------------------------------------------------------------===//
 
 void Plan::queryLoad() {
-  if (Plugin.isOpen() && Room.takeQuery())
-    Do.act(Action::QueryLoad);
+  if (Plugin.isOpen() && Room.startQueryIfDue())
+    Executor.addAction(Action::QueryLoad);
 }
 
 Time Plan::wakeUp() const {
   // An event ends all that is under way.
-  if (!Plugin.isUp() || Do.hasFailed())
+  if (!Plugin.isUp() || Executor.hasFailed())
     return Never;
-  Time At = std::min(Plugin.NextCheck, Share.nextLook());
+  Time At = std::min(Plugin.NextCheck, Share.nextScan());
   if (Time Next = Room.nextOffer();
       Next < At &&
       (!Room.IsBusy || keepsOrder(**Jobs.in(State::Ready).begin())))

@@ -33,14 +33,14 @@ template <typename T> static std::string printFields(const T &Line) {
   return Out;
 }
 
-std::string plan::printHeader(const Options &O,
+std::string plan::printHeader(const Options &Opts,
                               const std::vector<JobInfo> &Jobs) {
   std::string Out = std::string(Version) + "\n";
-  forEachOption(O, [&](std::string_view Name, const auto &V) {
+  forEachOption(Opts, [&](std::string_view Name, const auto &V) {
     ((Out += "option ") += Name) += " " + text(V) + "\n";
   });
   for (const JobInfo &J : Jobs)
-    Out += "job " + text(J.Estimate) + " " + text(J.BytesHere) +
+    Out += "job " + text(J.Estimate) + " " + text(J.LocalBytes) +
            (J.HasSideFiles ? " side-files\n" : "\n");
   return Out;
 }

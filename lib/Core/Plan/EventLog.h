@@ -39,7 +39,7 @@
 namespace dtlto::plan {
 
 /// Returns the head of a log; printStep() for each step follows.
-std::string printHeader(const Options &O, const std::vector<JobInfo> &Jobs);
+std::string printHeader(const Options &Opts, const std::vector<JobInfo> &Jobs);
 /// \p E is null for the start.
 std::string printStep(Time Now, const Event *E,
                       const std::vector<Action> &Actions);
@@ -93,51 +93,51 @@ static_assert(std::size(CauseNames) == size_t(Cause::LinkFailed) + 1);
 
 // Calls F(name, field) for each field.
 template <typename OptionsT, typename FnT>
-constexpr void forEachOption(OptionsT &O, FnT F) {
-  F("cores", O.Cores);
-  F("local-jobs", O.LocalJobs);
-  F("duplicate-percent", O.DuplicatePercent);
-  F("verify-percent", O.VerifyPercent);
-  F("verify-seed", O.VerifySeed);
-  F("fallback", O.Fallback);
-  F("keep-order", O.KeepOrder);
-  F("open-at-once", O.OpenAtOnce);
-  F("max-bytes-in-flight", O.MaxBytesInFlight);
-  F("max-bytes-here", O.MaxBytesHere);
-  F("needs-tokens", O.NeedsTokens);
-  F("job-timeout", O.JobTimeout);
-  F("talk-factor", O.TalkFactor);
-  F("max-tries", O.MaxTries);
-  F("max-offers", O.MaxOffers);
-  F("min-prepared", O.MinPrepared);
-  F("max-prepared", O.MaxPrepared);
-  F("prepared-per-slot", O.PreparedPerSlot);
-  F("busy-retry", O.BusyRetry);
-  F("busy-is-news", O.BusyIsNews);
-  F("call-timeout", O.CallTimeout);
-  F("deadline-step", O.DeadlineStep);
-  F("load-interval", O.LoadInterval);
-  F("look-interval", O.LookInterval);
-  F("slow-factor", O.SlowFactor);
-  F("slow-extra", O.SlowExtra);
-  F("slow-worker-jobs", O.SlowWorkerJobs);
-  F("min-measured", O.MinMeasured);
-  F("max-wait", O.MaxWait);
-  F("long-wait-factor", O.LongWaitFactor);
-  F("patience", O.Patience);
-  F("silent-patience", O.SilentPatience);
-  F("dead-after", O.DeadAfter);
-  F("late-factor", O.LateFactor);
-  F("late-extra", O.LateExtra);
+constexpr void forEachOption(OptionsT &Opts, FnT F) {
+  F("cores", Opts.Cores);
+  F("local-jobs", Opts.LocalJobs);
+  F("duplicate-percent", Opts.DuplicatePercent);
+  F("verify-percent", Opts.VerifyPercent);
+  F("verify-seed", Opts.VerifySeed);
+  F("fallback", Opts.Fallback);
+  F("keep-order", Opts.KeepOrder);
+  F("open-at-once", Opts.OpenAtOnce);
+  F("max-bytes-in-flight", Opts.MaxBytesInFlight);
+  F("max-bytes-here", Opts.MaxLocalBytes);
+  F("needs-tokens", Opts.NeedsTokens);
+  F("job-timeout", Opts.JobTimeout);
+  F("talk-factor", Opts.NoProgressFactor);
+  F("max-tries", Opts.MaxTries);
+  F("max-offers", Opts.MaxOffers);
+  F("min-prepared", Opts.MinPrepared);
+  F("max-prepared", Opts.MaxPrepared);
+  F("prepared-per-slot", Opts.PreparedPerSlot);
+  F("busy-retry", Opts.BusyRetry);
+  F("busy-is-news", Opts.BusyHoldoff);
+  F("call-timeout", Opts.CallTimeout);
+  F("deadline-step", Opts.DeadlineStep);
+  F("load-interval", Opts.LoadInterval);
+  F("look-interval", Opts.ScanInterval);
+  F("slow-factor", Opts.SlowFactor);
+  F("slow-extra", Opts.SlowExtra);
+  F("slow-worker-jobs", Opts.SlowWorkerJobs);
+  F("min-measured", Opts.MinMeasured);
+  F("max-wait", Opts.MaxWait);
+  F("long-wait-factor", Opts.LongWaitFactor);
+  F("patience", Opts.Patience);
+  F("silent-patience", Opts.SilentPatience);
+  F("dead-after", Opts.DeadAfter);
+  F("late-factor", Opts.LateFactor);
+  F("late-extra", Opts.LateExtra);
 }
 
 template <typename LoadT, typename FnT>
-constexpr void forEachField(LoadT &L, FnT F,
+constexpr void forEachField(LoadT &LoadFields, FnT F,
                             const Load & /*selects this one*/) {
-  F("slots", L.Slots);
-  F("free", L.Free);
-  F("workers", L.Workers);
-  F("local", L.Local);
+  F("slots", LoadFields.Slots);
+  F("free", LoadFields.Free);
+  F("workers", LoadFields.Workers);
+  F("local", LoadFields.Local);
 }
 
 template <typename EventT, typename FnT>
@@ -149,14 +149,14 @@ constexpr void forEachField(EventT &E, FnT F, const Event &) {
   F("why", E.Why);
   F("argument-wrong", E.IsArgumentWrong);
   F("must-compare", E.MustCompare);
-  F("room-since", E.RoomSince);
-  F("ours", E.IsOurs);
-  F("ran-here", E.RanHere);
+  F("room-since", E.HasRoomSince);
+  F("ours", E.IsFromLinker);
+  F("ran-here", E.RanLocally);
   F("wants-batches", E.WantsBatches);
   F("bytes", E.Bytes);
   F("seconds", E.Seconds);
   F("call-since", E.CallSince);
-  forEachField(E.TheLoad, F, Load());
+  forEachField(E.ReportedLoad, F, Load());
 }
 
 template <typename ActionT, typename FnT>

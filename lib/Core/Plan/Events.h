@@ -33,14 +33,14 @@ struct JobInfo {
   /// at the same time as another attempt.
   bool HasSideFiles = false;
   /// The memory that local code generation is expected to use, in bytes.
-  uint64_t BytesHere = 0;
+  uint64_t LocalBytes = 0;
 };
 
 enum class AttemptKind : uint8_t {
   First,
   Retry,     // after a failed attempt
   Duplicate, // next to a slow attempt
-  Here,      // in this process, without the plugin
+  Local,     // in this process, without the plugin
   Verify     // in this process, to compare with the plugin's object
 };
 
@@ -63,7 +63,7 @@ enum class Cause : uint8_t {
   None,
   // An attempt has failed.
   Compiler,       // the remote compiler reported an error
-  CompilerHere,   // the compiler in this process did
+  LocalCompiler,  // the compiler in this process did
   Caller,         // the plugin doesn't accept the job
   Refused,        // submit() returned an error
   Cancelled,      // by the plugin, without a request
@@ -79,7 +79,7 @@ enum class Cause : uint8_t {
   PluginSilent,   // the plugin had begun no job, or its first object was late
   Straggler,      // it takes long at the plugin
   Overdue,        // so late that duplicate work doesn't matter any more
-  PluginGone,     // the plugin was dropped
+  PluginDropped,  // the plugin was dropped
   // The plugin is dropped.
   OpenFailed,
   PluginFailed, // it broke the ABI, or gave up
@@ -102,14 +102,14 @@ struct Load {
 /// What the driver saw. Only the fields that a kind names are valid.
 struct Event {
   enum Kind : uint8_t {
-    Tick,         // CallSince
-    OpenWanted,   // a job that is being prepared waits for the plugin
-    Opened,       // WantsBatches: the plugin is told when it has all jobs
-    OpenFailed,   // IsArgumentWrong: by the user's mistake, so the link fails
-    PluginFailed, // it broke the ABI, or gave up
-    RoomChanged,  // the plugin may have room again
-    LoadKnown,    // TheLoad
-    TokenTaken,   // as TakeToken requested
+    Tick,          // CallSince
+    OpenRequested, // a job that is being prepared waits for the plugin
+    Opened,        // WantsBatches: the plugin is told when it has all jobs
+    OpenFailed,    // IsArgumentWrong: by the user's mistake, so the link fails
+    PluginFailed,  // it broke the ABI, or gave up
+    RoomChanged,   // the plugin may have room again
+    LoadReported,  // ReportedLoad
+    TokenTaken,    // as TakeToken requested
     // Events of an attempt.
     Prepared,       // Bytes: memory that the job uses until its result
     CacheHit,       // LLVM has the object. MustCompare: the driver has it, from
@@ -117,16 +117,16 @@ struct Event {
     PrepareFailed,  // the link fails
     NotExpressible, // the job can't be compiled remotely
     Accepted,
-    Busy,         // RoomSince: the plugin has reported room since
-    StateChanged, // State; Worker, if known. RanHere: it runs locally or, if it
-                  // is queued, waits for memory or a token
-    Alive,        // the plugin compiles it locally
-    Succeeded,    // with a good object. Worker; Seconds, if RanHere; IsOurs:
-                  // this process made the object. Bytes: memory used, for
-                  // observers; 0: unknown
-    Failed,       // Why; Worker
-    CompiledHere, // Seconds
-    CompileHereFailed,
+    Busy,         // HasRoomSince: the plugin has reported room since
+    StateChanged, // State; Worker, if known. RanLocally: it runs locally or, if
+                  // it is queued, waits for memory or a token
+    Alive,     // the plugin compiles it locally
+    Succeeded, // with a good object. Worker; Seconds, if RanLocally;
+               // IsFromLinker: this process made the object. Bytes: memory
+               // used, for observers; 0: unknown
+    Failed,          // Why; Worker
+    CompiledLocally, // Seconds
+    LocalCompileFailed,
     // Events of a job.
     Verified,
     VerifyFailed,
@@ -140,14 +140,14 @@ struct Event {
   WorkerId Worker = 0;
   PluginState State = PluginState::Queued;
   Cause Why = Cause::None;
-  bool IsArgumentWrong = false, MustCompare = false, RoomSince = false,
-       IsOurs = false;
-  bool RanHere = false; // Succeeded: by local code generation
+  bool IsArgumentWrong = false, MustCompare = false, HasRoomSince = false,
+       IsFromLinker = false;
+  bool RanLocally = false; // Succeeded: by local code generation
   bool WantsBatches = false;
   uint64_t Bytes = 0;
   double Seconds = 0;
   Time CallSince = Never; // when the call that hasn't returned began
-  Load TheLoad = {};
+  Load ReportedLoad = {};
 };
 constexpr size_t NumEventKinds = Event::Confirmed + 1;
 
@@ -160,15 +160,15 @@ struct Action {
              // compared
     Offer,   // the attempt to the plugin. Insist: although it was busy
     CompleteBatch, // tell the plugin that it has all jobs for now
-    Cancel,      // the attempt, wherever it is; ignore its further events. Why
-    StaysHere,   // * the attempt is to be compiled locally. Why
-    CompileHere, // the attempt
-    Won,         // * the attempt made the job's object
-    Refute,      // tell the plugin that its result of the attempt was wrong.
-                 // Why
-    Verify,      // compare the objects of Job's winner and of this attempt
-    Deliver,     // the object of the attempt. IsProven: this process made it,
-                 // or an equal one
+    Cancel,    // the attempt, wherever it is; ignore its further events. Why
+    StayLocal, // * the attempt is to be compiled locally. Why
+    CompileLocally, // the attempt
+    Won,            // * the attempt made the job's object
+    Refute,         // tell the plugin that its result of the attempt was wrong.
+                    // Why
+    Verify,         // compare the objects of Job's winner and of this attempt
+    Deliver, // the object of the attempt. IsProven: this process made it,
+             // or an equal one
     QueryLoad,
     TakeToken,   // from the jobserver, as soon as it has one
     ReturnToken, // one of those that were taken
@@ -182,7 +182,7 @@ struct Action {
   AttemptId Attempt = 0;
   AttemptKind AKind = AttemptKind::First;
   Cause Why = Cause::None;
-  WorkerId Avoid = 0; // Prepare, StaysHere: the worker that has the job and is
+  WorkerId Avoid = 0; // Prepare, StayLocal: the worker that has the job and is
                       // slow, or failed to compile it
   bool ForPlugin = false, IsAgain = false, Insist = false;
   bool IsSampled = false, IsProven = false;

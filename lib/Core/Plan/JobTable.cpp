@@ -20,7 +20,7 @@ unsigned Job::numLive() const {
                     [](const Attempt *A) { return !A->IsOrphan; }));
 }
 
-bool Job::hasHere() const {
+bool Job::hasLocalAttempt() const {
   return std::any_of(Attempts.begin(), Attempts.end(),
                      [](const Attempt *A) { return !A->isAtPlugin(); });
 }
@@ -29,9 +29,9 @@ JobTable::JobTable(const std::vector<JobInfo> &Infos)
     : Jobs(Infos.size()), EndWaiting(static_cast<JobId>(Infos.size())) {
   for (size_t J = 0; J != Infos.size(); ++J) {
     Jobs[J].Info = Infos[J];
-    Sums.SecondsInAll += Infos[J].Estimate;
+    Sums.TotalSeconds += Infos[J].Estimate;
   }
-  Sums.SecondsLeft = Sums.SecondsInAll;
+  Sums.RemainingSeconds = Sums.TotalSeconds;
 }
 
 const Attempt *JobTable::find(AttemptId Id) const {
@@ -39,7 +39,7 @@ const Attempt *JobTable::find(AttemptId Id) const {
   return It == Attempts.end() ? nullptr : &It->second;
 }
 
-Attempt &JobTable::own(const Attempt &A) {
+Attempt &JobTable::entry(const Attempt &A) {
   auto It = Attempts.find(A.Id);
   assert(It != Attempts.end() && &It->second == &A && "a removed attempt");
   return It->second;
@@ -59,10 +59,10 @@ void JobTable::count(const Attempt &A, bool IsIn) {
   const JobInfo &Info = Jobs[A.Job].Info;
   if (A.isInFlight())
     Sum(Sums.BytesInFlight, A.Bytes);
-  if (A.isRunningHere()) {
-    Sum(Sums.BytesHere, Info.BytesHere);
+  if (A.isRunningLocally()) {
+    Sum(Sums.LocalBytes, Info.LocalBytes);
     if (A.State != State::Compiling)
-      Sum(Sums.NumPluginHere, size_t(1));
+      Sum(Sums.NumPluginLocal, size_t(1));
   }
   if (A.IsOrphan)
     return;
@@ -70,13 +70,13 @@ void JobTable::count(const Attempt &A, bool IsIn) {
                  A.State == State::Offered;
   if (IsEarly && A.Kind != Kind::Duplicate)
     Sum(Sums.NumUnoffered, size_t(1));
-  if (A.State == State::Preparing && A.Kind == Kind::Here) {
-    Sum(Sums.NumPreparingHere, size_t(1));
-    Sum(Sums.BytesPreparingHere, Info.BytesHere);
+  if (A.State == State::Preparing && A.Kind == Kind::Local) {
+    Sum(Sums.NumPreparingLocal, size_t(1));
+    Sum(Sums.PreparingLocalBytes, Info.LocalBytes);
   }
-  if (A.IsTwice) {
-    Sum(Sums.NumTwice, size_t(1));
-    Sum(Sums.SecondsTwice, Info.Estimate);
+  if (A.IsRedundant) {
+    Sum(Sums.NumRedundant, size_t(1));
+    Sum(Sums.RedundantSeconds, Info.Estimate);
   }
 }
 
@@ -91,16 +91,16 @@ void JobTable::count(Stage S, bool IsIn) {
 }
 
 template <typename FnT> void JobTable::change(const Attempt &A, FnT Fn) {
-  Attempt &Own = own(A);
-  count(Own, false);
-  Fn(Own);
+  Attempt &Entry = entry(A);
+  count(Entry, false);
+  Fn(Entry);
   [[maybe_unused]] bool IsLocal =
-      Own.State == State::Queued || Own.State == State::Compiling;
-  assert((Own.State == State::Preparing || IsLocal != Own.isAtPlugin()) &&
+      Entry.State == State::Queued || Entry.State == State::Compiling;
+  assert((Entry.State == State::Preparing || IsLocal != Entry.isAtPlugin()) &&
          "an attempt is where its kind can't be");
-  assert((!Own.IsOrphan || Own.isOnThread()) &&
+  assert((!Entry.IsOrphan || Entry.isOnThread()) &&
          "a cancelled attempt is on no thread");
-  count(Own, true);
+  count(Entry, true);
 }
 
 //===----------------------------------------------------------------------===//
@@ -114,7 +114,7 @@ const Attempt &JobTable::add(JobId J, Kind K, State S, Cause Why) {
   A.Kind = K;
   A.State = S;
   A.Why = Why;
-  A.IsTwice = K == Kind::Duplicate || Why == Cause::Straggler;
+  A.IsRedundant = K == Kind::Duplicate || Why == Cause::Straggler;
   InState[size_t(S)].insert(&A);
   count(A, true);
   enter(J, Stage::UnderWay);
@@ -133,21 +133,21 @@ void JobTable::move(const Attempt &A, State To) {
 
 void JobTable::setPrepared(const Attempt &A, uint64_t Bytes) {
   assert(A.State == State::Preparing);
-  own(A).Bytes = Bytes;
+  entry(A).Bytes = Bytes;
   move(A, State::Ready);
 }
 
-void JobTable::retag(const Attempt &A, Kind K, bool IsTwice) {
+void JobTable::setKind(const Attempt &A, Kind K, bool IsRedundant) {
   change(A, [=](Attempt &A) {
     A.Kind = K;
-    A.IsTwice = IsTwice;
+    A.IsRedundant = IsRedundant;
   });
 }
 
-void JobTable::report(const Attempt &A, PluginState State, bool RunsHere) {
+void JobTable::report(const Attempt &A, PluginState State, bool RunsLocally) {
   change(A, [=](Attempt &A) {
     A.Reported = State;
-    A.RunsHere = RunsHere;
+    A.RunsLocally = RunsLocally;
   });
 }
 
@@ -155,12 +155,12 @@ void JobTable::orphan(const Attempt &A) {
   change(A, [](Attempt &A) { A.IsOrphan = true; });
 }
 
-void JobTable::noteInVain(const Attempt &A) {
-  Sums.SecondsInVain += A.IsTwice ? Jobs[A.Job].Info.Estimate : 0;
+void JobTable::countWasted(const Attempt &A) {
+  Sums.WastedSeconds += A.IsRedundant ? Jobs[A.Job].Info.Estimate : 0;
 }
 
 void JobTable::remove(const Attempt &A) {
-  count(own(A), false);
+  count(entry(A), false);
   InState[size_t(A.State)].erase(&A);
   auto &All = Jobs[A.Job].Attempts;
   All.erase(std::find(All.begin(), All.end(), &A));
@@ -179,8 +179,8 @@ void JobTable::enter(JobId J, Stage To) {
   count(At, true);
 }
 
-void JobTable::take(JobId J) {
-  if (Jobs[J].IsLeft)
-    Sums.SecondsLeft -= Jobs[J].Info.Estimate;
-  Jobs[J].IsLeft = false;
+void JobTable::markNotRemaining(JobId J) {
+  if (Jobs[J].IsRemaining)
+    Sums.RemainingSeconds -= Jobs[J].Info.Estimate;
+  Jobs[J].IsRemaining = false;
 }

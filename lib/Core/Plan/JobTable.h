@@ -38,13 +38,13 @@ struct Attempt : AttemptNotes {
   Cause Why = Cause::None; // why it runs locally
   /// The driver's thread can't be stopped; its result is ignored.
   bool IsOrphan = false;
-  bool IsTwice = false; // began next to another attempt, which still exists
-  uint64_t Bytes = 0;   // of memory, once prepared
+  bool IsRedundant = false; // began next to another attempt, which still exists
+  uint64_t Bytes = 0;       // of memory, once prepared
   PluginState Reported = PluginState::Queued;
-  bool RunsHere = false; // at the plugin, but on this machine
+  bool RunsLocally = false; // at the plugin, but on this machine
 
   bool isAtPlugin() const {
-    return Kind != AttemptKind::Here && Kind != AttemptKind::Verify;
+    return Kind != AttemptKind::Local && Kind != AttemptKind::Verify;
   }
   bool isOnThread() const {
     return State == AttemptState::Preparing || State == AttemptState::Compiling;
@@ -52,9 +52,9 @@ struct Attempt : AttemptNotes {
   bool isInFlight() const {
     return State == AttemptState::Offered || State == AttemptState::Accepted;
   }
-  bool isRunningHere() const {
+  bool isRunningLocally() const {
     return State == AttemptState::Compiling ||
-           (State == AttemptState::Accepted && RunsHere &&
+           (State == AttemptState::Accepted && RunsLocally &&
             Reported != PluginState::Queued);
   }
 };
@@ -85,28 +85,28 @@ struct Job : JobNotes {
   Stage At = Stage::Waiting;
   std::vector<const Attempt *> Attempts; // in the order in which they began
   unsigned Tries = 0;                    // begun at the plugin
-  bool IsLeft = true;                    // counts in SecondsLeft
+  bool IsRemaining = true;               // counts in RemainingSeconds
 
-  unsigned numLive() const; // attempts that may still make the object
-  bool hasHere() const;     // is compiled locally, or will be
+  unsigned numLive() const;     // attempts that may still make the object
+  bool hasLocalAttempt() const; // is compiled locally, or will be
 };
 
 struct JobSums {
   // Of jobs.
   size_t NumEnded = 0, NumHeld = 0;
-  size_t NumBusyThreads = 0; // that verify or deliver
-  double SecondsInAll = 0;   // estimated
-  double SecondsLeft = 0;    // of jobs neither done nor running locally
+  size_t NumBusyThreads = 0;   // that verify or deliver
+  double TotalSeconds = 0;     // estimated
+  double RemainingSeconds = 0; // of jobs neither done nor running locally
   // Of attempts.
-  size_t NumUnoffered = 0;         // before Accepted, except duplicates
-  size_t NumPreparingHere = 0;     // to be compiled locally
-  uint64_t BytesPreparingHere = 0; // of memory that these will use
-  size_t NumPluginHere = 0;        // at the plugin, but on this machine
-  uint64_t BytesHere = 0;          // of memory, of all local compiles
+  size_t NumUnoffered = 0;          // before Accepted, except duplicates
+  size_t NumPreparingLocal = 0;     // to be compiled locally
+  uint64_t PreparingLocalBytes = 0; // of memory that these will use
+  size_t NumPluginLocal = 0;        // at the plugin, but on this machine
+  uint64_t LocalBytes = 0;          // of memory, of all local compiles
   uint64_t BytesInFlight = 0;
-  size_t NumTwice = 0; // with IsTwice
-  double SecondsTwice = 0;
-  double SecondsInVain = 0; // of finished duplicates that were not faster
+  size_t NumRedundant = 0; // with IsRedundant
+  double RedundantSeconds = 0;
+  double WastedSeconds = 0; // of finished duplicates that were not faster
 };
 
 class JobTable {
@@ -137,38 +137,40 @@ public:
   /// decision.
   size_t numToCompile() const {
     return in(AttemptState::Compiling).size() +
-           in(AttemptState::Queued).size() + Sums.NumPreparingHere;
+           in(AttemptState::Queued).size() + Sums.NumPreparingLocal;
   }
   // The waiting jobs are those from First to Last - 1.
   bool hasWaiting() const { return FirstWaiting != EndWaiting; }
   JobId firstWaiting() const { return FirstWaiting; }
   JobId lastWaiting() const { return EndWaiting - 1; }
   /// Whether no job is left to give out, except duplicates.
-  bool isGivenOut() const { return !hasWaiting() && Sums.NumUnoffered == 0; }
+  bool allJobsOffered() const {
+    return !hasWaiting() && Sums.NumUnoffered == 0;
+  }
   bool hasEnded() const { return Sums.NumEnded == Jobs.size(); }
 
   // Changes. References to attempts stay valid until remove().
   const Attempt &add(JobId J, AttemptKind K, AttemptState S, Cause Why);
   void move(const Attempt &A, AttemptState To);
   void setPrepared(const Attempt &A, uint64_t Bytes);
-  void retag(const Attempt &A, AttemptKind K, bool IsTwice);
-  void report(const Attempt &A, PluginState State, bool RunsHere);
+  void setKind(const Attempt &A, AttemptKind K, bool IsRedundant);
+  void report(const Attempt &A, PluginState State, bool RunsLocally);
   /// Marks \p A, which is on a thread, as not needed any more.
   void orphan(const Attempt &A);
   /// Counts the work of \p A as done in vain, if it was done twice.
-  void noteInVain(const Attempt &A);
+  void countWasted(const Attempt &A);
   void remove(const Attempt &A);
   /// Moves \p J to another stage. If it waits, it must be the first or last
   /// one.
   void enter(JobId J, Stage To);
-  /// Subtracts \p J from SecondsLeft: it is done or runs locally.
-  void take(JobId J);
+  /// Subtracts \p J from RemainingSeconds: it is done or runs locally.
+  void markNotRemaining(JobId J);
 
-  AttemptNotes &notes(const Attempt &A) { return own(A); }
+  AttemptNotes &notes(const Attempt &A) { return entry(A); }
   JobNotes &notes(JobId J) { return Jobs[J]; }
 
 private:
-  Attempt &own(const Attempt &A);
+  Attempt &entry(const Attempt &A);
   template <typename FnT> void change(const Attempt &A, FnT Fn);
   void count(const Attempt &A, bool IsIn);
   void count(Stage S, bool IsIn);

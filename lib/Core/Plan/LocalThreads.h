@@ -17,11 +17,12 @@ namespace dtlto::plan {
 /// Each further one needs memory and, in a build with a jobserver, a token.
 class LocalThreads {
 public:
-  LocalThreads(const Options &O, const JobTable &Jobs) : O(O), Jobs(Jobs) {}
+  LocalThreads(const Options &Opts, const JobTable &Jobs)
+      : Opts(Opts), Jobs(Jobs) {}
 
   /// The user's number is respected, except that one must be able to run.
   unsigned limit() const {
-    return O.LocalJobs ? std::max(1u, *O.LocalJobs) : O.Cores;
+    return Opts.LocalJobs ? std::max(1u, *Opts.LocalJobs) : Opts.Cores;
   }
 
   void beginStep() { LacksToken = false; }
@@ -32,26 +33,30 @@ public:
     size_t Num = numRunning() + NumBefore;
     if (Num == 0)
       return true;
-    uint64_t Taken = Jobs.sums().BytesHere + BytesBefore;
-    if (Taken > O.MaxBytesHere || J.Info.BytesHere > O.MaxBytesHere - Taken)
+    uint64_t UsedBytes = Jobs.sums().LocalBytes + BytesBefore;
+    if (UsedBytes > Opts.MaxLocalBytes ||
+        J.Info.LocalBytes > Opts.MaxLocalBytes - UsedBytes)
       return false;
-    bool HasToken = !O.NeedsTokens || Tokens >= Num;
+    bool HasToken = !Opts.NeedsTokens || Tokens >= Num;
     LacksToken |= !HasToken;
     return HasToken;
   }
 
   size_t numTokens() const { return Tokens; }
   /// Whether to request a token; only one request at a time.
-  bool askToken() { return LacksToken && !std::exchange(IsAsked, true); }
+  bool requestToken() {
+    return LacksToken && !std::exchange(IsTokenRequested, true);
+  }
   void takeToken() {
-    IsAsked = false;
+    IsTokenRequested = false;
     ++Tokens;
   }
   void returnToken() { --Tokens; }
   /// Whether there is a token that no job needs that is, or will be, compiled
   /// locally.
   bool hasSpareToken() const {
-    return Tokens != 0 && Tokens >= numRunning() + Jobs.sums().NumPreparingHere;
+    return Tokens != 0 &&
+           Tokens >= numRunning() + Jobs.sums().NumPreparingLocal;
   }
 
 private:
@@ -59,14 +64,14 @@ private:
   /// linker's.
   size_t numRunning() const {
     return Jobs.in(AttemptState::Compiling).size() +
-           (Jobs.sums().NumPluginHere != 0);
+           (Jobs.sums().NumPluginLocal != 0);
   }
 
-  const Options &O;
+  const Options &Opts;
   const JobTable &Jobs;
-  size_t Tokens = 0;       // taken so far
-  bool IsAsked = false;    // one more
-  bool LacksToken = false; // a job of this step could use one more
+  size_t Tokens = 0;             // taken so far
+  bool IsTokenRequested = false; // one more
+  bool LacksToken = false;       // a job of this step could use one more
 };
 
 } // namespace dtlto::plan

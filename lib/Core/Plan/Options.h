@@ -32,7 +32,7 @@ struct Options {
   bool OpenAtOnce = false;
   uint64_t MaxBytesInFlight = UINT64_MAX; // of memory, offered and accepted
   /// The memory of all jobs that run locally. One job may always run.
-  uint64_t MaxBytesHere = UINT64_MAX;
+  uint64_t MaxLocalBytes = UINT64_MAX;
   /// Each local job after the first needs a token of the build's jobserver. The
   /// first uses the linker's own.
   bool NeedsTokens = false;
@@ -40,7 +40,7 @@ struct Options {
 
   /// A plugin that only reports its load or waiting jobs is given up after this
   /// multiple of JobTimeout.
-  double TalkFactor = 4;
+  double NoProgressFactor = 4;
 
   unsigned MaxTries = 2;   // at the plugin, and as many duplicates there
   unsigned MaxOffers = 16; // offers without an answer yet
@@ -53,7 +53,7 @@ struct Options {
   Time BusyRetry = std::chrono::seconds(1);
   /// How long to wait after BUSY while the plugin has as many jobs as it had
   /// then.
-  Time BusyIsNews = std::chrono::milliseconds(50);
+  Time BusyHoldoff = std::chrono::milliseconds(50);
   /// The limit of a call that must return at once according to the ABI.
   Time CallTimeout = std::chrono::seconds(60);
   /// How late a missed deadline may be detected.
@@ -62,7 +62,7 @@ struct Options {
   Time LoadInterval = std::chrono::milliseconds(250);
   /// How often to look for stragglers, and for jobs that are worth compiling
   /// locally.
-  Time LookInterval = std::chrono::milliseconds(50);
+  Time ScanInterval = std::chrono::milliseconds(50);
 
   /// A job is slow if it takes this multiple of the expected time, and at least
   /// this much longer: a restart would have been faster.

@@ -14,13 +14,13 @@ using namespace dtlto::plan;
 /// Chooses the jobs to compare: all sets of that size are equally likely.
 /// Chooses at least one, however small the link.
 Plan::Plan(const std::vector<JobInfo> &Infos, const Options &Opts)
-    : O(Opts), Jobs(Infos) {
-  std::mt19937_64 Random(O.VerifySeed);
-  uint64_t Left = (uint64_t(Jobs.size()) * O.VerifyPercent + 99) / 100;
+    : Opts(Opts), Jobs(Infos) {
+  std::mt19937_64 Random(Opts.VerifySeed);
+  uint64_t NumLeft = (uint64_t(Jobs.size()) * Opts.VerifyPercent + 99) / 100;
   for (JobId J = 0; J != Jobs.size(); ++J) {
-    bool IsSampled = Random() % (Jobs.size() - J) < Left;
+    bool IsSampled = Random() % (Jobs.size() - J) < NumLeft;
     Jobs.notes(J).IsSampled = IsSampled;
-    Left -= IsSampled;
+    NumLeft -= IsSampled;
   }
 }
 
@@ -28,36 +28,37 @@ std::vector<Action> Plan::start(Time T) {
   assert(!HasStarted);
   HasStarted = true;
   Plugin.Now = std::max(Plugin.Now, T);
-  Plugin.sawWork();
+  Plugin.recordWork();
   decide();
-  return Do.takeActions();
+  return Executor.takeActions();
 }
 
 std::vector<Action> Plan::handle(Time T, const Event &E) {
   assert(HasStarted);
   // If we wake far too late, this process was suspended.
   if (Time Due = wakeUp();
-      Due != Never && T - Due > std::max(4 * O.DeadlineStep, O.JobTimeout / 4))
-    exclude(Due, T - Due);
+      Due != Never &&
+      T - Due > std::max(4 * Opts.DeadlineStep, Opts.JobTimeout / 4))
+    excludePause(Due, T - Due);
   Plugin.Now = std::max(Plugin.Now, T);
-  react(E);
+  dispatch(E);
   decide();
   while (Local.hasSpareToken()) {
     Local.returnToken();
-    Do.act(Action::ReturnToken);
+    Executor.addAction(Action::ReturnToken);
   }
-  return Do.takeActions();
+  return Executor.takeActions();
 }
 
-/// Excludes \p Lost, the time since \p From, from all deadlines.
-void Plan::exclude(Time From, Time Lost) {
-  Plugin.exclude(From, Lost);
+/// Excludes \p Pause, the time since \p From, from all deadlines.
+void Plan::excludePause(Time From, Time Pause) {
+  Plugin.excludePause(From, Pause);
   for (const Attempt *A : Jobs.in(State::Accepted)) {
     AttemptNotes &N = Jobs.notes(*A);
-    N.LastSign += Lost;
-    N.Since += Lost;
+    N.LastSign += Pause;
+    N.Since += Pause;
     if (N.Running)
-      *N.Running += Lost;
+      *N.Running += Pause;
   }
 }
 
@@ -82,9 +83,9 @@ std::vector<AttemptId> Plan::accepted() const {
   return Ids;
 }
 
-double Plan::longFrom() const {
-  size_t Slots = Room.hasLoad() ? Room.slots() : O.MinPrepared;
-  return Jobs.sums().SecondsLeft / 2 / double(Slots + Share.localShare());
+double Plan::longJobThreshold() const {
+  size_t Slots = Room.hasLoad() ? Room.slots() : Opts.MinPrepared;
+  return Jobs.sums().RemainingSeconds / 2 / double(Slots + Share.localShare());
 }
 
 size_t Plan::numOnThreads() const {
@@ -92,12 +93,12 @@ size_t Plan::numOnThreads() const {
          Jobs.sums().NumBusyThreads;
 }
 
-bool Plan::newsCanWait() const {
-  return Room.isThisMachine() && !Room.WantsBatches && !O.KeepOrder &&
+bool Plan::updatesCanWait() const {
+  return Room.isThisMachine() && !Room.WantsBatches && !Opts.KeepOrder &&
          (Room.isFull() || Jobs.in(State::Ready).empty());
 }
 
-size_t Plan::numResultsThatCanWait() const {
+size_t Plan::numDeferrableResults() const {
   if (!Room.isThisMachine() || !Room.isFull() ||
       Jobs.in(State::Ready).empty() || Jobs.numAtPlugin() <= Room.load().Slots)
     return 0;
@@ -108,68 +109,68 @@ size_t Plan::numResultsThatCanWait() const {
 // Events of the session and of jobs
 //===----------------------------------------------------------------------===//
 
-void Plan::react(const Event &E) {
+void Plan::dispatch(const Event &E) {
   switch (E.What) {
   case Event::Tick:
-    return Plugin.sawCall(E.CallSince);
-  case Event::OpenWanted:
-    OpenIsWanted = true;
+    return Plugin.recordCall(E.CallSince);
+  case Event::OpenRequested:
+    IsOpenRequested = true;
     return;
   case Event::Opened:
     return onOpened(E);
   case Event::OpenFailed:
     if (E.IsArgumentWrong && !Plugin.IsDropped)
       Plugin.IsArgumentWrong = true;
-    return Do.dropPlugin(Cause::OpenFailed);
+    return Executor.dropPlugin(Cause::OpenFailed);
   case Event::PluginFailed:
-    return Do.dropPlugin(Cause::PluginFailed);
+    return Executor.dropPlugin(Cause::PluginFailed);
   case Event::RoomChanged:
     Plugin.LastSign = Plugin.Now;
-    Room.sawRoom();
+    Room.recordRoom();
     return queryLoad();
-  case Event::LoadKnown:
-    return Room.sawLoad(E.TheLoad);
+  case Event::LoadReported:
+    return Room.recordLoad(E.ReportedLoad);
   case Event::TokenTaken:
     Local.takeToken();
-    return Share.lookNow(); // for the straggler that may have needed it
+    return Share.scanNow(); // for the straggler that may have needed it
   case Event::Verified:
   case Event::VerifyFailed:
   case Event::Delivered:
   case Event::DeliverFailed:
   case Event::Confirmed:
-    return reactOfJob(E);
+    return handleJobEvent(E);
   default:
     break;
   }
   const Attempt *A = Jobs.find(E.Attempt);
   if (A && A->IsOrphan)
-    reactOfOrphan(*A, E);
+    handleOrphanEvent(*A, E);
   else if (A)
-    reactOfAttempt(*A, E);
+    handleAttemptEvent(*A, E);
 }
 
 void Plan::onOpened(const Event &E) {
   if (!Plugin.isOpening())
     return;
-  Plugin.sawOpen(/*IsDone=*/true);
+  Plugin.recordOpen(/*IsDone=*/true);
   Room.LastQuery = Plugin.Now;
   Room.WantsBatches = E.WantsBatches;
-  Do.act(Action::QueryLoad);
+  Executor.addAction(Action::QueryLoad);
 }
 
-void Plan::reactOfJob(const Event &E) {
+void Plan::handleJobEvent(const Event &E) {
   const Job &J = Jobs[E.Job];
   switch (E.What) {
   case Event::Verified:
   case Event::VerifyFailed:
     if (J.At == Stage::Verifying)
-      Do.verified(E.Job, E.What == Event::Verified);
+      Executor.finishVerification(E.Job, E.What == Event::Verified);
     return;
   case Event::Delivered:
   case Event::DeliverFailed:
     if (J.At == Stage::Delivering)
-      Do.endJob(E.Job, E.What == Event::Delivered ? Cause::Done
-                                                  : Cause::DeliverFailed);
+      Executor.endJob(E.Job, E.What == Event::Delivered ? Cause::Done
+                                                        : Cause::DeliverFailed);
     return;
   default:
     break;
@@ -186,20 +187,20 @@ void Plan::reactOfJob(const Event &E) {
 //===----------------------------------------------------------------------===//
 
 /// Only the end of \p A's thread matters.
-void Plan::reactOfOrphan(const Attempt &A, const Event &E) {
+void Plan::handleOrphanEvent(const Attempt &A, const Event &E) {
   bool IsPreparation = E.What == Event::Prepared || E.What == Event::CacheHit ||
                        E.What == Event::PrepareFailed ||
                        E.What == Event::NotExpressible;
   bool IsCompile =
-      E.What == Event::CompiledHere || E.What == Event::CompileHereFailed;
-  if (E.What == Event::CompiledHere)
-    Rates.endedHere(Jobs[A].Info.Estimate, E.Seconds);
+      E.What == Event::CompiledLocally || E.What == Event::LocalCompileFailed;
+  if (E.What == Event::CompiledLocally)
+    Rates.recordLocal(Jobs[A].Info.Estimate, E.Seconds);
   if ((A.State == State::Preparing && IsPreparation) ||
       (A.State == State::Compiling && IsCompile))
-    Do.remove(A);
+    Executor.remove(A);
 }
 
-void Plan::reactOfAttempt(const Attempt &A, const Event &E) {
+void Plan::handleAttemptEvent(const Attempt &A, const Event &E) {
   if (E.Worker && A.isAtPlugin())
     Jobs.notes(A).Worker = E.Worker;
   switch (E.What) {
@@ -224,23 +225,23 @@ void Plan::reactOfAttempt(const Attempt &A, const Event &E) {
     return;
   case Event::Alive:
     Jobs.notes(A).LastSign = Plugin.Now;
-    return Plugin.sawWork();
+    return Plugin.recordWork();
   case Event::Succeeded:
   case Event::Failed:
     // A result may overtake the answer of submit().
     if (!A.isInFlight())
       return;
-    Plugin.sawWork();
+    Plugin.recordWork();
     if (E.Why != Cause::Refused)
-      Room.sawEnd();
+      Room.recordEnd();
     return E.What == Event::Succeeded ? onSucceeded(A, E) : onFailed(A, E.Why);
-  case Event::CompiledHere:
+  case Event::CompiledLocally:
     if (A.State == State::Compiling)
-      onCompiledHere(A, E);
+      onCompiledLocally(A, E);
     return;
-  case Event::CompileHereFailed:
+  case Event::LocalCompileFailed:
     if (A.State == State::Compiling)
-      Do.endWith(A, Cause::CompilerHere);
+      Executor.endWith(A, Cause::LocalCompiler);
     return;
   default:
     return;
@@ -253,14 +254,14 @@ void Plan::onPrepared(const Attempt &A, const Event &E) {
   case Event::CacheHit:
     Jobs.notes(J).IsCached = true;
     if (E.MustCompare)
-      return Do.compare(A);
-    return Do.endWith(A, Cause::Cached);
+      return Executor.compare(A);
+    return Executor.endWith(A, Cause::Cached);
   case Event::PrepareFailed:
-    return Do.endWith(A, Cause::PrepareFailed);
+    return Executor.endWith(A, Cause::PrepareFailed);
   case Event::NotExpressible:
-    Do.remove(A);
+    Executor.remove(A);
     if (Jobs[J].numLive() == 0)
-      Do.compileHere(J, Cause::NotExpressible);
+      Executor.queueLocally(J, Cause::NotExpressible);
     return;
   default:
     break;
@@ -269,31 +270,32 @@ void Plan::onPrepared(const Attempt &A, const Event &E) {
     return Jobs.move(A, State::Queued);
   if (!Plugin.IsDropped)
     return Jobs.setPrepared(A, E.Bytes);
-  Do.act(Action::Cancel, J, A.Id, Cause::PluginGone);
-  Do.remove(A);
+  Executor.addAction(Action::Cancel, J, A.Id, Cause::PluginDropped);
+  Executor.remove(A);
   if (Jobs[J].numLive() == 0)
-    Do.compileHere(J, Cause::PluginGone);
+    Executor.queueLocally(J, Cause::PluginDropped);
 }
 
 void Plan::onAccepted(const Attempt &A) {
   AttemptNotes &N = Jobs.notes(A);
   N.Since = N.LastSign = Plugin.Now;
-  Plugin.sawWork();
-  Room.sawAccepted();
+  Plugin.recordWork();
+  Room.recordAccepted();
   Jobs.move(A, State::Accepted);
 }
 
 void Plan::onBusy(const Attempt &A, const Event &E) {
-  Room.sawBusy(E.RoomSince);
+  Room.recordBusy(E.HasRoomSince);
   if (A.Kind == Kind::Duplicate)
-    Do.dropDuplicate(A); // there will be other stragglers, or this one again
+    // There will be other stragglers, or this one again.
+    Executor.dropDuplicate(A);
   else
     Jobs.move(A, State::Ready);
 }
 
 void Plan::onState(const Attempt &A, const Event &E) {
-  Jobs.report(A, E.State, E.RanHere);
-  Plugin.sawState(E.State, Jobs[A]);
+  Jobs.report(A, E.State, E.RanLocally);
+  Plugin.recordState(E.State, Jobs[A]);
   AttemptNotes &N = Jobs.notes(A);
   N.LastSign = Plugin.Now;
   if (E.State == PluginState::Receiving && !N.Receiving)
@@ -301,22 +303,22 @@ void Plan::onState(const Attempt &A, const Event &E) {
   if (E.State != PluginState::Running || N.Running)
     return;
   N.Running = Plugin.Now;
-  Rates.began(Plugin.Now - N.Since);
+  Rates.recordWait(Plugin.Now - N.Since);
 }
 
 void Plan::onSucceeded(const Attempt &A, const Event &E) {
   Plugin.LastResult = Plugin.Now;
   Plugin.HasEnded = true;
   const JobId J = A.Job;
-  if (E.RanHere)
-    Rates.endedHere(Jobs[J].Info.Estimate, E.Seconds);
+  if (E.RanLocally)
+    Rates.recordLocal(Jobs[J].Info.Estimate, E.Seconds);
   else
-    Rates.ended(A, Jobs[J], Plugin.Now);
-  Jobs.notes(J).IsProven = E.IsOurs;
-  if (Jobs[J].IsSampled && !E.IsOurs)
-    return Do.compare(A);
-  Do.win(A);
-  Do.hold(J);
+    Rates.recordRemote(A, Jobs[J], Plugin.Now);
+  Jobs.notes(J).IsProven = E.IsFromLinker;
+  if (Jobs[J].IsSampled && !E.IsFromLinker)
+    return Executor.compare(A);
+  Executor.win(A);
+  Executor.hold(J);
 }
 
 /// Handles the failure of an attempt at the plugin.
@@ -328,40 +330,40 @@ void Plan::onFailed(const Attempt &A, Cause Why) {
   bool IsDoubted = Why == Cause::Compiler || Why == Cause::BadResult;
   if (IsDoubted)
     Doubted.push_back({Id, Why});
-  Jobs.noteInVain(A);
+  Jobs.countWasted(A);
   // The same compiler would fail again.
-  if (Why == Cause::CompilerHere)
-    return Do.endWith(A, Why);
-  Do.remove(A);
+  if (Why == Cause::LocalCompiler)
+    return Executor.endWith(A, Why);
+  Executor.remove(A);
   // While another attempt is under way, the job hasn't failed. A single
   // remaining attempt counts as a try, and no longer as duplicate work.
   if (unsigned NumLive = Jobs[J].numLive()) {
     for (const Attempt *Other : Jobs[J].Attempts)
-      if (Other->IsTwice && NumLive == 1)
-        Jobs.retag(*Other, Other->isAtPlugin() ? Kind::Retry : Other->Kind,
-                   /*IsTwice=*/false);
+      if (Other->IsRedundant && NumLive == 1)
+        Jobs.setKind(*Other, Other->isAtPlugin() ? Kind::Retry : Other->Kind,
+                     /*IsRedundant=*/false);
     return;
   }
   // Without a local compile, another worker has to confirm the error.
-  bool IsRemoteWord = IsDoubted && !Plugin.mayFallBack();
+  bool IsRemoteVerdict = IsDoubted && !Plugin.mayFallBack();
   bool IsFirst = std::count_if(Doubted.begin(), Doubted.end(),
                                [=](auto &D) { return D.second == Why; }) == 1;
   bool IsWorthATry = Why == Cause::Infrastructure || Why == Cause::Cancelled ||
-                     (IsRemoteWord && IsFirst);
-  if (IsWorthATry && Jobs[J].Tries < O.MaxTries && !Plugin.IsDropped)
-    return Do.prepareAgain(J, Kind::Retry, IsRemoteWord ? Worker : 0);
-  if (!IsRemoteWord || Why != Cause::Compiler)
-    return Do.fallBack(J, Id, Why);
+                     (IsRemoteVerdict && IsFirst);
+  if (IsWorthATry && Jobs[J].Tries < Opts.MaxTries && !Plugin.IsDropped)
+    return Executor.prepareAgain(J, Kind::Retry, IsRemoteVerdict ? Worker : 0);
+  if (!IsRemoteVerdict || Why != Cause::Compiler)
+    return Executor.fallBack(J, Id, Why);
   Jobs.notes(J).Decisive = Id;
-  Do.endJob(J, Why);
+  Executor.endJob(J, Why);
 }
 
-void Plan::onCompiledHere(const Attempt &A, const Event &E) {
+void Plan::onCompiledLocally(const Attempt &A, const Event &E) {
   const JobId J = A.Job;
-  Rates.endedHere(Jobs[J].Info.Estimate, E.Seconds);
+  Rates.recordLocal(Jobs[J].Info.Estimate, E.Seconds);
   if (A.Kind == Kind::Verify)
-    return Do.verify(A);
-  Do.win(A);
+    return Executor.verify(A);
+  Executor.win(A);
   Jobs.notes(J).IsProven = true;
-  Do.hold(J);
+  Executor.hold(J);
 }

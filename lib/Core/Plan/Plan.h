@@ -51,7 +51,7 @@ namespace dtlto::plan {
 class Plan {
 public:
   /// \p Infos are in the order in which the jobs should start.
-  Plan(const std::vector<JobInfo> &Infos, const Options &O);
+  Plan(const std::vector<JobInfo> &Infos, const Options &Opts);
   Plan(const Plan &) = delete; // its parts refer to each other
 
   /// Begins. Returns the first actions. Call once.
@@ -69,10 +69,10 @@ public:
   /// Whether an accepted offer, or a report that a job has begun locally,
   /// causes no action at once. False if the plugin has other machines: their
   /// jobs take longer than a wake-up costs.
-  bool newsCanWait() const;
+  bool updatesCanWait() const;
   /// How many results of local jobs of the plugin can wait: it has other jobs
   /// for its slots, and the next ones are ready.
-  size_t numResultsThatCanWait() const;
+  size_t numDeferrableResults() const;
 
   /// Whether all jobs have ended, and all threads of the driver are idle.
   bool isDone() const;
@@ -87,10 +87,10 @@ public:
   /// The estimate above which a job that begins late may delay the link: half
   /// of the remaining work of each slot of the plugin and each core that helps
   /// it.
-  double longFrom() const;
+  double longJobThreshold() const;
   /// The number of attempts and jobs that wait for a thread of the driver.
   size_t numOnThreads() const;
-  bool hasFailed() const { return Do.hasFailed(); }
+  bool hasFailed() const { return Executor.hasFailed(); }
 
   /// Returns a broken invariant, or "". Looks at each job and attempt.
   std::string check() const;
@@ -99,13 +99,13 @@ private:
   using Kind = AttemptKind;
   using State = AttemptState;
 
-  void exclude(Time From, Time Lost);
+  void excludePause(Time From, Time Pause);
 
   // Handling events (Plan.cpp).
-  void react(const Event &E);
-  void reactOfJob(const Event &E);
-  void reactOfOrphan(const Attempt &A, const Event &E);
-  void reactOfAttempt(const Attempt &A, const Event &E);
+  void dispatch(const Event &E);
+  void handleJobEvent(const Event &E);
+  void handleOrphanEvent(const Attempt &A, const Event &E);
+  void handleAttemptEvent(const Attempt &A, const Event &E);
   void onOpened(const Event &E);
   void onPrepared(const Attempt &A, const Event &E);
   void onAccepted(const Attempt &A);
@@ -113,7 +113,7 @@ private:
   void onState(const Attempt &A, const Event &E);
   void onSucceeded(const Attempt &A, const Event &E);
   void onFailed(const Attempt &A, Cause Why);
-  void onCompiledHere(const Attempt &A, const Event &E);
+  void onCompiledLocally(const Attempt &A, const Event &E);
 
   // Choosing the next steps (Decide.cpp).
   void decide();
@@ -123,20 +123,20 @@ private:
   void compileMore();
   void shareMore();
   void duplicateMore();
-  void carryOut(const Sharing::Decision &D);
+  void execute(const Sharing::Decision &D);
   void queryLoad();
   bool keepsOrder(const Attempt &A) const;
-  bool keepsOrderHere(const Attempt &A) const;
+  bool keepsLocalOrder(const Attempt &A) const;
 
-  const Options O;
+  const Options Opts;
   JobTable Jobs;
-  Speeds Rates{O};
-  PluginView Plugin{O, Rates};
-  PluginRoom Room{O, Jobs, Plugin};
-  LocalThreads Local{O, Jobs};
-  Sharing Share{O, Jobs, Plugin, Room, Local, Rates};
-  Steps Do{O, Jobs, Plugin, Local};
-  bool OpenIsWanted = false; // by a job that is being prepared
+  Speeds Rates{Opts};
+  PluginView Plugin{Opts, Rates};
+  PluginRoom Room{Opts, Jobs, Plugin};
+  LocalThreads Local{Opts, Jobs};
+  Sharing Share{Opts, Jobs, Plugin, Room, Local, Rates};
+  Steps Executor{Opts, Jobs, Plugin, Local};
+  bool IsOpenRequested = false; // by a job that is being prepared
   bool HasStarted = false;
 };
 

@@ -19,26 +19,26 @@ static constexpr unsigned MaxBusyWithRoom = 100;
 // The plugin's life
 //===----------------------------------------------------------------------===//
 
-void PluginView::exclude(Time From, Time Lost) {
+void PluginView::excludePause(Time From, Time Pause) {
   for (Time *At : {&LastSign, &LastWork, &LastResult})
-    *At += Lost;
+    *At += Pause;
   if (FirstOffer)
-    *FirstOffer += Lost;
+    *FirstOffer += Pause;
   if (Due)
-    Due->Began += Lost;
+    Due->Begin += Pause;
   if (CallSince != Never)
-    CallSince += Lost;
+    CallSince += Pause;
   SuspendedFrom = From;
-  SuspendedInCall += Lost;
+  SuspendedInCall += Pause;
 }
 
-void PluginView::sawOpen(bool IsDone) {
+void PluginView::recordOpen(bool IsDone) {
   At = IsDone ? Phase::Open : Phase::Opening;
   LastResult = Now;
-  sawWork();
+  recordWork();
 }
 
-void PluginView::sawCall(Time Since) {
+void PluginView::recordCall(Time Since) {
   CallSince = Since;
   if (Since == Never || Since >= SuspendedFrom)
     SuspendedInCall = Time(0);
@@ -46,14 +46,14 @@ void PluginView::sawCall(Time Since) {
     CallSince += SuspendedInCall;
 }
 
-void PluginView::sawState(PluginState State, const Job &J) {
+void PluginView::recordState(PluginState State, const Job &J) {
   LastSign = Now;
   if (State == PluginState::Queued)
     return;
   LastWork = Now;
   // The plugin has some time to return an object.
   double Estimate = J.Info.Estimate;
-  if (!Due || Now + fromSeconds(Rates.slowAfter(Estimate)) < firstDue())
+  if (!Due || Now + fromSeconds(Rates.slowThreshold(Estimate)) < firstDue())
     Due = {Now, Estimate};
   ReportsStates |= State != PluginState::Sending;
 }
@@ -64,72 +64,74 @@ Time PluginView::silence() const {
   return Now - (Due ? firstDue() : LastResult);
 }
 
-bool PluginView::takeCheck() {
+bool PluginView::startCheckIfDue() {
   if (!isUp() || Now < NextCheck)
     return false;
-  NextCheck = Now + std::min(O.DeadlineStep, O.JobTimeout / 4);
+  NextCheck = Now + std::min(Opts.DeadlineStep, Opts.JobTimeout / 4);
   return true;
 }
 
 bool PluginView::isDead() const {
-  auto Talk = std::chrono::duration<double>(O.JobTimeout) * O.TalkFactor;
-  return Now - LastSign > O.JobTimeout || Now - LastWork > Talk;
+  auto NoProgressLimit =
+      std::chrono::duration<double>(Opts.JobTimeout) * Opts.NoProgressFactor;
+  return Now - LastSign > Opts.JobTimeout || Now - LastWork > NoProgressLimit;
 }
 
 //===----------------------------------------------------------------------===//
 // Its room
 //===----------------------------------------------------------------------===//
 
-void PluginRoom::sawLoad(const Load &L) {
+void PluginRoom::recordLoad(const Load &NewLoad) {
   HasLoad = true;
-  TheLoad = L;
-  if (TheLoad.Local == Unknown)
-    TheLoad.Local = 0;
-  if (L.Slots != Unknown)
+  ReportedLoad = NewLoad;
+  if (ReportedLoad.Local == Unknown)
+    ReportedLoad.Local = 0;
+  if (NewLoad.Slots != Unknown)
     PreparedLimit = static_cast<unsigned>(std::clamp<uint64_t>(
-        uint64_t(O.PreparedPerSlot) * L.Slots, O.MinPrepared,
-        std::max(O.MinPrepared, O.MaxPrepared)));
+        uint64_t(Opts.PreparedPerSlot) * NewLoad.Slots, Opts.MinPrepared,
+        std::max(Opts.MinPrepared, Opts.MaxPrepared)));
 }
 
-void PluginRoom::sawRoom() {
+void PluginRoom::recordRoom() {
   IsBusy = false;
-  if (!std::exchange(EndedSinceRoom, false) && FullAt != SIZE_MAX) {
-    FullAt = SIZE_MAX;
+  if (!std::exchange(HasEndedSinceRoom, false) && NumJobsAtBusy != SIZE_MAX) {
+    NumJobsAtBusy = SIZE_MAX;
     OffersAhead = 0;
   }
 }
 
-void PluginRoom::sawAccepted() {
+void PluginRoom::recordAccepted() {
   NumBusyWithRoom = 0;
-  OffersAhead = std::min(OffersAhead + 1, O.MaxOffers);
+  OffersAhead = std::min(OffersAhead + 1, Opts.MaxOffers);
   BatchIsOpen = WantsBatches;
 }
 
-void PluginRoom::sawBusy(bool RoomSince) {
+void PluginRoom::recordBusy(bool HasRoomSince) {
   OffersAhead = 0;
   // Don't retry without end if the plugin reports room each time.
-  if (RoomSince && ++NumBusyWithRoom <= MaxBusyWithRoom)
+  if (HasRoomSince && ++NumBusyWithRoom <= MaxBusyWithRoom)
     return;
   IsBusy = true;
-  EndedSinceRoom = false;
-  FullAt = Jobs.numAtPlugin() - 1;
-  FullSince = Plugin.Now;
+  HasEndedSinceRoom = false;
+  NumJobsAtBusy = Jobs.numAtPlugin() - 1;
+  LastBusy = Plugin.Now;
 }
 
-void PluginRoom::sawEnd() {
+void PluginRoom::recordEnd() {
   IsBusy = false;
-  EndedSinceRoom = true;
+  HasEndedSinceRoom = true;
 }
 
-bool PluginRoom::takeQuery() {
-  if (Plugin.Now - LastQuery < O.LoadInterval)
+bool PluginRoom::startQueryIfDue() {
+  if (Plugin.Now - LastQuery < Opts.LoadInterval)
     return false;
   LastQuery = Plugin.Now;
   return true;
 }
 
 size_t PluginRoom::slots() const {
-  size_t Slots = hasSlots() ? TheLoad.Slots : Jobs.in(State::Accepted).size();
+  size_t Slots =
+      hasSlots() ? ReportedLoad.Slots : Jobs.in(State::Accepted).size();
   if (waitsForMemory())
     Slots = std::min(Slots, Jobs.numAtPlugin());
   return std::max<size_t>(1, Slots);
@@ -143,22 +145,22 @@ double PluginRoom::laterSlots() const {
   for (const Attempt *A : Jobs.in(State::Ready))
     Bytes += double(A->Bytes);
   double Each = std::max(1.0, Bytes / double(Jobs.in(State::Ready).size()));
-  return std::clamp(double(O.MaxBytesInFlight) / Each, Slots,
-                    std::max(Slots, double(TheLoad.Slots)));
+  return std::clamp(double(Opts.MaxBytesInFlight) / Each, Slots,
+                    std::max(Slots, double(ReportedLoad.Slots)));
 }
 
 bool PluginRoom::hasFreeSlots() const {
-  if (TheLoad.Free == 0 || !hasSlots())
-    return TheLoad.Free != 0;
+  if (ReportedLoad.Free == 0 || !hasSlots())
+    return ReportedLoad.Free != 0;
   // The load is outdated: slots that have begun a job since aren't free.
   const auto &Accepted = Jobs.in(State::Accepted);
   return std::count_if(Accepted.begin(), Accepted.end(), [](const Attempt *A) {
            return A->Reported != PluginState::Queued;
-         }) < static_cast<ptrdiff_t>(TheLoad.Slots);
+         }) < static_cast<ptrdiff_t>(ReportedLoad.Slots);
 }
 
 bool PluginRoom::hasIdleSlots() const {
-  if (Plugin.IsDropped || O.KeepOrder)
+  if (Plugin.IsDropped || Opts.KeepOrder)
     return false;
   // The first jobs are prepared while the plugin opens.
   return !HasLoad || (Plugin.isOpen() && hasSlots() && !waitsForMemory() &&
@@ -173,7 +175,7 @@ bool PluginRoom::waitsForMemory() const {
 /// One if the plugin is full, to ask whether it still is, or in order: the next
 /// job must not overtake one that comes back as BUSY.
 size_t PluginRoom::maxOffers() const {
-  bool OneByOne = Jobs.numAtPlugin() >= FullAt || O.KeepOrder;
+  bool OneByOne = Jobs.numAtPlugin() >= NumJobsAtBusy || Opts.KeepOrder;
   return OneByOne ? 1 : std::max(1u, OffersAhead);
 }
 
@@ -181,8 +183,8 @@ Time PluginRoom::nextOffer() const {
   if (!isFull() || Jobs.in(State::Ready).empty())
     return Never;
   if (!IsBusy)
-    return FullSince + O.BusyIsNews;
-  return Jobs.numAtPlugin() == 0 ? LastOffer + O.BusyRetry : Never;
+    return LastBusy + Opts.BusyHoldoff;
+  return Jobs.numAtPlugin() == 0 ? LastOffer + Opts.BusyRetry : Never;
 }
 
 bool PluginRoom::isBatchComplete() const {

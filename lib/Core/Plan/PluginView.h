@@ -24,42 +24,44 @@ namespace dtlto::plan {
 
 /// The plugin's phase and signs of life.
 struct PluginView {
-  PluginView(const Options &O, const Speeds &Rates) : O(O), Rates(Rates) {}
+  PluginView(const Options &Opts, const Speeds &Rates)
+      : Opts(Opts), Rates(Rates) {}
 
-  /// This process was suspended at \p From for \p Lost. Excludes that time from
-  /// all deadlines.
-  void exclude(Time From, Time Lost);
-  void sawOpen(bool IsDone);
-  void sawWork() { LastSign = LastWork = Now; }
+  /// This process was suspended at \p From for \p Pause. Excludes that time
+  /// from all deadlines.
+  void excludePause(Time From, Time Pause);
+  void recordOpen(bool IsDone);
+  void recordWork() { LastSign = LastWork = Now; }
   /// The plugin is in a call since \p Since; Never: in none.
-  void sawCall(Time Since);
-  void sawState(PluginState State, const Job &J);
+  void recordCall(Time Since);
+  void recordState(PluginState State, const Job &J);
 
   bool wasOpened() const { return At != Phase::Unopened; }
   bool isOpening() const { return At == Phase::Opening && !IsDropped; }
   bool isOpen() const { return At == Phase::Open && !IsDropped; }
   /// Whether the plugin may cause events.
   bool isUp() const { return isOpening() || isOpen(); }
-  bool mayFallBack() const { return O.Fallback && !IsArgumentWrong; }
+  bool mayFallBack() const { return Opts.Fallback && !IsArgumentWrong; }
 
   bool isSilent() const { return !HasEnded && (!Due || Now > firstDue()); }
   /// How long the plugin has been silent: it has jobs or is being opened, but
   /// it has not begun a job, or its first object is overdue.
   Time silence() const;
   /// Whether opening takes so long that the link continues without the plugin.
-  bool opensSlowly() const { return isOpening() && silence() > O.DeadAfter; }
+  bool opensSlowly() const { return isOpening() && silence() > Opts.DeadAfter; }
 
   /// Whether deadlines are due for a check; then not again for a while.
-  bool takeCheck();
+  bool startCheckIfDue();
   bool callHangs() const {
     return CallSince != Never &&
-           Now - CallSince > std::min(O.CallTimeout, O.JobTimeout);
+           Now - CallSince > std::min(Opts.CallTimeout, Opts.JobTimeout);
   }
   bool isDead() const;
   /// Whether \p A, which was accepted, shows no sign of life.
   bool isOverdue(const Attempt &A) const {
-    return A.Reported == PluginState::Queued ? isDead()
-                                             : Now - A.LastSign > O.JobTimeout;
+    return A.Reported == PluginState::Queued
+               ? isDead()
+               : Now - A.LastSign > Opts.JobTimeout;
   }
 
   Time Now = {}; // the time of the step
@@ -75,7 +77,7 @@ struct PluginView {
   std::optional<Time> FirstOffer; // since when it has had work
   /// Of the jobs that the plugin has begun, the one that should end first.
   struct DueJob {
-    Time Began;
+    Time Begin;
     double Estimate;
   };
   std::optional<DueJob> Due;
@@ -83,10 +85,10 @@ struct PluginView {
 
 private:
   Time firstDue() const {
-    return Due->Began + fromSeconds(Rates.slowAfter(Due->Estimate));
+    return Due->Begin + fromSeconds(Rates.slowThreshold(Due->Estimate));
   }
 
-  const Options &O;
+  const Options &Opts;
   const Speeds &Rates;
   Time CallSince = Never;
   // When this process was last suspended, and for how long during the current
@@ -97,26 +99,27 @@ private:
 /// The plugin's load and its answers to offers.
 class PluginRoom {
 public:
-  PluginRoom(const Options &O, const JobTable &Jobs, const PluginView &Plugin)
-      : O(O), Jobs(Jobs), Plugin(Plugin), PreparedLimit(O.MinPrepared),
-        OffersAhead(O.MaxOffers) {}
+  PluginRoom(const Options &Opts, const JobTable &Jobs,
+             const PluginView &Plugin)
+      : Opts(Opts), Jobs(Jobs), Plugin(Plugin), PreparedLimit(Opts.MinPrepared),
+        OffersAhead(Opts.MaxOffers) {}
 
-  void sawLoad(const Load &L);
-  void sawRoom();
-  void sawAccepted();
-  /// \p RoomSince: the plugin has reported room since the job was offered.
-  void sawBusy(bool RoomSince);
-  void sawEnd();
+  void recordLoad(const Load &NewLoad);
+  void recordRoom();
+  void recordAccepted();
+  /// \p HasRoomSince: the plugin has reported room since the job was offered.
+  void recordBusy(bool HasRoomSince);
+  void recordEnd();
   /// Whether a query of the load is due; then not again for a while.
-  bool takeQuery();
+  bool startQueryIfDue();
 
-  const Load &load() const { return TheLoad; }
+  const Load &load() const { return ReportedLoad; }
   bool hasLoad() const { return HasLoad; }
-  bool hasSlots() const { return TheLoad.Slots != Unknown; }
+  bool hasSlots() const { return ReportedLoad.Slots != Unknown; }
   /// Whether all slots of the plugin are on this machine.
   bool isThisMachine() const {
-    return TheLoad.Local != 0 && TheLoad.Slots != 0 &&
-           TheLoad.Local >= TheLoad.Slots;
+    return ReportedLoad.Local != 0 && ReportedLoad.Slots != 0 &&
+           ReportedLoad.Local >= ReportedLoad.Slots;
   }
   /// How many jobs may be prepared ahead of the plugin.
   unsigned preparedLimit() const { return PreparedLimit; }
@@ -133,12 +136,12 @@ public:
   /// Whether the plugin would answer BUSY, as far as is known. A plugin that
   /// wants batches must say so itself.
   bool isFull() const {
-    return IsBusy || (Jobs.numAtPlugin() >= FullAt && !WantsBatches &&
-                      Plugin.Now - FullSince < O.BusyIsNews);
+    return IsBusy || (Jobs.numAtPlugin() >= NumJobsAtBusy && !WantsBatches &&
+                      Plugin.Now - LastBusy < Opts.BusyHoldoff);
   }
   /// Whether \p A has to wait until other jobs release memory.
   bool lacksMemory(const Attempt &A) const {
-    return Jobs.sums().BytesInFlight + A.Bytes > O.MaxBytesInFlight &&
+    return Jobs.sums().BytesInFlight + A.Bytes > Opts.MaxBytesInFlight &&
            Jobs.numAtPlugin() != 0;
   }
   /// Whether there is no memory for the plugin's next job. False for a silent
@@ -147,7 +150,7 @@ public:
   /// Whether to offer a job despite BUSY, because the plugin has no other.
   bool mayInsist() const {
     return IsBusy && Jobs.numAtPlugin() == 0 &&
-           Plugin.Now - LastOffer >= O.BusyRetry;
+           Plugin.Now - LastOffer >= Opts.BusyRetry;
   }
   size_t maxOffers() const;
   /// When an offer may be due without an event; Never: only after one.
@@ -164,21 +167,21 @@ public:
   Time LastQuery = {}; // last query of the load
 
 private:
-  const Options &O;
+  const Options &Opts;
   const JobTable &Jobs;
   const PluginView &Plugin;
-  Load TheLoad;
+  Load ReportedLoad;
   bool HasLoad = false;
   unsigned PreparedLimit;
   // Consecutive BUSY answers that came with a report of room.
   unsigned NumBusyWithRoom = 0;
   // The number of jobs at the last BUSY, and its time. While that is recent,
   // don't ask again whenever one job replaces another.
-  size_t FullAt = SIZE_MAX;
-  Time FullSince = {};
+  size_t NumJobsAtBusy = SIZE_MAX;
+  Time LastBusy = {};
   // A job ended since the last report of room; the next report may only mean
   // that.
-  bool EndedSinceRoom = false;
+  bool HasEndedSinceRoom = false;
   // The limit of offers without an answer: the number accepted since the last
   // BUSY. A plugin with one idle slot isn't offered MaxOffers jobs for it.
   unsigned OffersAhead;

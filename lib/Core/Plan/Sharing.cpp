@@ -13,19 +13,19 @@ using Kind = AttemptKind;
 using State = AttemptState;
 
 unsigned Sharing::localShare() const {
-  if ((!Plugin.isOpen() && !Plugin.opensSlowly()) || O.KeepOrder)
+  if ((!Plugin.isOpen() && !Plugin.opensSlowly()) || Opts.KeepOrder)
     return 0;
-  if (O.LocalJobs)
-    return *O.LocalJobs;
+  if (Opts.LocalJobs)
+    return *Opts.LocalJobs;
   // Without fallback, the user wants all jobs to run remotely.
   if (!Plugin.mayFallBack() ||
       (Plugin.isOpen() && !Room.hasLoad() && !IsLate) || Room.isThisMachine())
     return 0;
   // Leave cores to the linker itself while others compile.
-  unsigned Taken = Room.load().Local;
+  unsigned NumTaken = Room.load().Local;
   if (Jobs.numAtPlugin() != 0 && !Plugin.isSilent() && !IsLate)
-    Taken += 1 + O.Cores / 8;
-  return O.Cores > Taken ? O.Cores - Taken : 0;
+    NumTaken += 1 + Opts.Cores / 8;
+  return Opts.Cores > NumTaken ? Opts.Cores - NumTaken : 0;
 }
 
 //===----------------------------------------------------------------------===//
@@ -36,59 +36,62 @@ unsigned Sharing::localShare() const {
 /// first.
 bool Sharing::mayBeginNow(const Job &J) {
   return Jobs.in(State::Queued).empty() &&
-         Local.hasRoom(J, Jobs.sums().NumPreparingHere,
-                       Jobs.sums().BytesPreparingHere);
+         Local.hasRoom(J, Jobs.sums().NumPreparingLocal,
+                       Jobs.sums().PreparingLocalBytes);
 }
 
 /// Whether \p J would end locally before the plugin ends the remaining work.
-bool Sharing::paysHere(const Job &J) const {
+bool Sharing::paysLocally(const Job &J) const {
   if (Jobs.numAtPlugin() == 0 || IsLate)
     return true;
-  double Rest = Jobs.sums().SecondsLeft * Rates.remote() / double(Room.slots());
-  double Here = J.Info.Estimate * Rates.local();
-  double Patience = seconds(O.Patience);
+  double Rest =
+      Jobs.sums().RemainingSeconds * Rates.remote() / double(Room.slots());
+  double LocalTime = J.Info.Estimate * Rates.local();
+  double Patience = seconds(Opts.Patience);
   // A plugin without a result for so long is slower than it claims.
-  return Here <= Rest ||
-         seconds(Plugin.Now - Plugin.LastResult) > std::max(Here, Patience) ||
-         seconds(Plugin.silence()) > std::min(Here, Patience);
+  return LocalTime <= Rest ||
+         seconds(Plugin.Now - Plugin.LastResult) >
+             std::max(LocalTime, Patience) ||
+         seconds(Plugin.silence()) > std::min(LocalTime, Patience);
 }
 
 /// Notes that a core is free for \p J, but compiling it locally doesn't pay
 /// yet.
 void Sharing::recheckLater(const Job &J) {
-  HereIsIdle = true;
+  IsLocalIdle = true;
   Time Now = Plugin.Now;
-  if (Now >= NextLook)
-    NextLook = Now + O.LookInterval;
+  if (Now >= NextScan)
+    NextScan = Now + Opts.ScanInterval;
   if (!Plugin.isSilent())
     return;
-  Time Pays = Now - Plugin.silence() +
-              fromSeconds(std::min(J.Info.Estimate * Rates.local(),
-                                   seconds(O.Patience)));
-  NextLook =
-      std::min(NextLook, std::max(Pays, Now) + std::chrono::milliseconds(1));
+  Time PayTime = Now - Plugin.silence() +
+                 fromSeconds(std::min(J.Info.Estimate * Rates.local(),
+                                      seconds(Opts.Patience)));
+  NextScan =
+      std::min(NextScan, std::max(PayTime, Now) + std::chrono::milliseconds(1));
 }
 
 /// Relies on estimates even before anything was measured.
 void Sharing::checkLate() {
   if (IsLate || Plugin.Now < NextLate || !Plugin.FirstOffer ||
-      Plugin.IsDropped || !Plugin.mayFallBack() || O.LocalJobs)
+      Plugin.IsDropped || !Plugin.mayFallBack() || Opts.LocalJobs)
     return;
-  NextLate = Plugin.Now + O.DeadlineStep;
-  double Longest = 0, LongestLeft = 0, InAll = 0;
+  NextLate = Plugin.Now + Opts.DeadlineStep;
+  double Longest = 0, LongestLeft = 0, AllSeconds = 0;
   for (const Job &J : Jobs) {
     if (J.IsCached)
       continue;
-    InAll += J.Info.Estimate;
+    AllSeconds += J.Info.Estimate;
     Longest = std::max(Longest, J.Info.Estimate);
-    if (J.IsLeft)
+    if (J.IsRemaining)
       LongestLeft = std::max(LongestLeft, J.Info.Estimate);
   }
-  double Alone = std::max(Longest, InAll / O.Cores);
-  double Left = std::max(LongestLeft, Jobs.sums().SecondsLeft / O.Cores);
-  IsLate =
-      Plugin.Now - *Plugin.FirstOffer >
-      O.LateExtra + fromSeconds(Rates.local() * (O.LateFactor * Alone - Left));
+  double Alone = std::max(Longest, AllSeconds / Opts.Cores);
+  double Remaining =
+      std::max(LongestLeft, Jobs.sums().RemainingSeconds / Opts.Cores);
+  IsLate = Plugin.Now - *Plugin.FirstOffer >
+           Opts.LateExtra + fromSeconds(Rates.local() *
+                                        (Opts.LateFactor * Alone - Remaining));
 }
 
 //===----------------------------------------------------------------------===//
@@ -97,7 +100,7 @@ void Sharing::checkLate() {
 
 void Sharing::beginStep() {
   checkLate();
-  HereIsIdle = false;
+  IsLocalIdle = false;
 }
 
 Sharing::MaybeDecision Sharing::next(unsigned Share) {
@@ -107,7 +110,7 @@ Sharing::MaybeDecision Sharing::next(unsigned Share) {
   if (IsDead)
     if (MaybeDecision D = startSilent())
       return D;
-  const Attempt *Ready = readyForHere(/*Longest=*/IsDead);
+  const Attempt *Ready = readyForLocal(/*Longest=*/IsDead);
   if (!Jobs.hasWaiting() && !Ready) {
     MaybeDecision D = takeBack();
     return D ? D : startSilent();
@@ -118,7 +121,7 @@ Sharing::MaybeDecision Sharing::next(unsigned Share) {
   if (!IsFull)
     return std::nullopt;
   if (!IsDead && Plugin.Now >= NextTake)
-    if (const Attempt *Late = lateThere())
+    if (const Attempt *Late = lateRemoteAttempt())
       return take(*Late);
   // Ready jobs are more expensive than waiting ones.
   if (!IsDead && Jobs.hasWaiting())
@@ -126,29 +129,31 @@ Sharing::MaybeDecision Sharing::next(unsigned Share) {
   JobId Id = Ready    ? Ready->Job
              : IsDead ? Jobs.firstWaiting()
                       : Jobs.lastWaiting();
-  if (!O.LocalJobs && !paysHere(Jobs[Id])) {
+  if (!Opts.LocalJobs && !paysLocally(Jobs[Id])) {
     recheckLater(Jobs[Id]);
-    NextTake = NextLook;
+    NextTake = NextScan;
     return std::nullopt;
   }
   if (Ready)
     return take(*Ready);
   if (!mayBeginNow(Jobs[Id]))
     return std::nullopt;
-  return Decision{Decision::PrepareHere, Id,
+  return Decision{Decision::PrepareLocally, Id,
                   Plugin.isOpen() ? Cause::PluginFull : Cause::PluginSilent};
 }
 
 /// Returns the longest or cheapest job that is ready for the plugin, or null.
 /// Skips duplicates, which never begin locally.
-const Attempt *Sharing::readyForHere(bool Longest) const {
+const Attempt *Sharing::readyForLocal(bool Longest) const {
   const auto &Ready = Jobs.in(State::Ready);
-  auto IsIt = [](const Attempt *A) { return A->Kind != Kind::Duplicate; };
+  auto IsCandidate = [](const Attempt *A) {
+    return A->Kind != Kind::Duplicate;
+  };
   if (Longest) {
-    auto It = std::find_if(Ready.begin(), Ready.end(), IsIt);
+    auto It = std::find_if(Ready.begin(), Ready.end(), IsCandidate);
     return It == Ready.end() ? nullptr : *It;
   }
-  auto It = std::find_if(Ready.rbegin(), Ready.rend(), IsIt);
+  auto It = std::find_if(Ready.rbegin(), Ready.rend(), IsCandidate);
   return It == Ready.rend() ? nullptr : *It;
 }
 
@@ -164,30 +169,31 @@ Sharing::MaybeDecision Sharing::take(const Attempt &A) {
 
 /// Whether \p A only waits at the plugin. False if the plugin reports no
 /// states: the job may be running.
-bool Sharing::onlyWaits(const Attempt &A, bool HasFreeSlots) const {
+bool Sharing::isOnlyWaiting(const Attempt &A, bool HasFreeSlots) const {
   return Plugin.ReportsStates && A.State == State::Accepted &&
-         A.Reported == PluginState::Queued && !A.RunsHere &&
-         Jobs[A].numLive() == 1 && !Jobs[A].hasHere() &&
-         (!HasFreeSlots || Plugin.Now - A.Since >= O.MaxWait);
+         A.Reported == PluginState::Queued && !A.RunsLocally &&
+         Jobs[A].numLive() == 1 && !Jobs[A].hasLocalAttempt() &&
+         (!HasFreeSlots || Plugin.Now - A.Since >= Opts.MaxWait);
 }
 
 /// Returns the longest job that the plugin would end after all the rest, but
 /// that would end earlier locally. Needs a measured local rate, which the first
 /// cheap jobs provide.
-const Attempt *Sharing::lateThere() const {
+const Attempt *Sharing::lateRemoteAttempt() const {
   if (!Rates.hasLocal())
     return nullptr;
   bool HasFreeSlots = Room.hasFreeSlots();
   double Slots = double(Room.slots()), Before = 0;
-  double Rest = Jobs.sums().SecondsLeft / (Room.laterSlots() / Rates.remote() +
-                                           localShare() / Rates.local());
+  double Rest =
+      Jobs.sums().RemainingSeconds /
+      (Room.laterSlots() / Rates.remote() + localShare() / Rates.local());
   for (State S : {State::Accepted, State::Offered, State::Ready})
     for (const Attempt *A : Jobs.in(S)) {
       double Estimate = Jobs[*A].Info.Estimate;
-      double There = (Before / Slots + Estimate) * Rates.remote();
-      bool IsThere = S != State::Ready && !onlyWaits(*A, HasFreeSlots);
-      if (!IsThere && A->Kind != Kind::Duplicate && There > Rest &&
-          Estimate * Rates.local() <= There)
+      double RemoteTime = (Before / Slots + Estimate) * Rates.remote();
+      bool HasBegun = S != State::Ready && !isOnlyWaiting(*A, HasFreeSlots);
+      if (!HasBegun && A->Kind != Kind::Duplicate && RemoteTime > Rest &&
+          Estimate * Rates.local() <= RemoteTime)
         return A;
       Before += Estimate;
     }
@@ -196,21 +202,21 @@ const Attempt *Sharing::lateThere() const {
 
 /// Takes back a job that waits at the plugin.
 Sharing::MaybeDecision Sharing::takeBack() {
-  if (!Jobs.isGivenOut() || Plugin.Now < NextTake)
+  if (!Jobs.allJobsOffered() || Plugin.Now < NextTake)
     return std::nullopt;
-  const Attempt *Best = lateThere();
+  const Attempt *Best = lateRemoteAttempt();
   bool HasFreeSlots = Room.hasFreeSlots();
   const auto &Accepted = Jobs.in(State::Accepted);
   for (auto It = Accepted.rbegin(); It != Accepted.rend() && !Best; ++It) {
-    if (!onlyWaits(**It, HasFreeSlots))
+    if (!isOnlyWaiting(**It, HasFreeSlots))
       continue;
-    if (!O.LocalJobs && !paysHere(Jobs[**It]))
+    if (!Opts.LocalJobs && !paysLocally(Jobs[**It]))
       break;
     Best = *It;
   }
   if (Best)
     return take(*Best);
-  NextTake = NextLook;
+  NextTake = NextScan;
   return std::nullopt;
 }
 
@@ -231,13 +237,14 @@ Sharing::MaybeDecision Sharing::startSilent() {
   for (const Attempt *A : Order) {
     const Job &J = Jobs[*A];
     bool MustWait = J.Info.HasSideFiles || (Plugin.Due && mustBeAlone(J));
-    if (J.hasHere() || (MustWait && !IsLate))
+    if (J.hasLocalAttempt() || (MustWait && !IsLate))
       continue;
-    if (IsLate && mustBeAlone(J) && mayStillCome(J)) {
+    if (IsLate && mustBeAlone(J) && mayStillFinish(J)) {
       recheckLater(J);
       continue;
     }
-    if (!IsLate && (Plugin.silence() < O.SilentPatience || !paysHere(J))) {
+    if (!IsLate &&
+        (Plugin.silence() < Opts.SilentPatience || !paysLocally(J))) {
       // Otherwise, the search for stragglers looks again.
       if (!Plugin.Due)
         recheckLater(J);
@@ -245,24 +252,24 @@ Sharing::MaybeDecision Sharing::startSilent() {
     }
     if (!mayBeginNow(J))
       return std::nullopt;
-    return IsLate
-               ? startOverdue(A->Job)
-               : Decision{Decision::CompileHere, A->Job, Cause::PluginSilent};
+    return IsLate ? startOverdue(A->Job)
+                  : Decision{Decision::CompileLocally, A->Job,
+                             Cause::PluginSilent};
   }
   return std::nullopt;
 }
 
 /// Whether an attempt of \p J is still within its expected time.
-bool Sharing::mayStillCome(const Job &J) const {
+bool Sharing::mayStillFinish(const Job &J) const {
   return std::any_of(
       J.Attempts.begin(), J.Attempts.end(), [&](const Attempt *A) {
         return seconds(Plugin.Now - A->Running.value_or(A->Since)) <
-               Rates.expected(J) + seconds(O.SlowExtra);
+               Rates.expected(J) + seconds(Opts.SlowExtra);
       });
 }
 
 Sharing::Decision Sharing::startOverdue(JobId Id) const {
-  Decision D{Decision::CompileHere, Id, Cause::Overdue};
+  Decision D{Decision::CompileLocally, Id, Cause::Overdue};
   for (const Attempt *A : Jobs[Id].Attempts)
     D.Slow = A->Worker ? A->Worker : D.Slow;
   return D;
@@ -272,15 +279,15 @@ Sharing::Decision Sharing::startOverdue(JobId Id) const {
 // Stragglers
 //===----------------------------------------------------------------------===//
 
-bool Sharing::takeLook() {
-  if (!Plugin.isOpen() || O.KeepOrder || !Jobs.isGivenOut() ||
-      Plugin.Now < NextLook)
+bool Sharing::startScanIfDue() {
+  if (!Plugin.isOpen() || Opts.KeepOrder || !Jobs.allJobsOffered() ||
+      Plugin.Now < NextScan)
     return false;
-  NextLook = Plugin.Now + O.LookInterval;
+  NextScan = Plugin.Now + Opts.ScanInterval;
   return !Jobs.hasEnded();
 }
 
-std::vector<const Attempt *> Sharing::duplicatesThatWait() const {
+std::vector<const Attempt *> Sharing::waitingDuplicates() const {
   std::vector<const Attempt *> Wait;
   for (const Attempt *A : Jobs.in(State::Ready))
     if (A->Kind == Kind::Duplicate && (Room.isFull() || Room.lacksMemory(*A)))
@@ -290,9 +297,9 @@ std::vector<const Attempt *> Sharing::duplicatesThatWait() const {
 
 /// Whether \p A takes much longer than expected, or its worker does.
 bool Sharing::isSlow(const Attempt &A) {
-  if (A.RunsHere && A.Reported == PluginState::Queued)
+  if (A.RunsLocally && A.Reported == PluginState::Queued)
     return false; // it waits for memory or a token
-  double Limit = Rates.slowAfter(Jobs[A].Info.Estimate);
+  double Limit = Rates.slowThreshold(Jobs[A].Info.Estimate);
   // The job waits for its inputs or for a slot while other slots are idle.
   if (Plugin.ReportsStates && !A.Running) {
     if (Room.load().Free == 0 && A.Reported == PluginState::Queued)
@@ -304,13 +311,13 @@ bool Sharing::isSlow(const Attempt &A) {
 }
 
 /// Returns none before the plugin has ended a job: a machine may be frozen.
-std::vector<const Attempt *> Sharing::slowOnes() {
+std::vector<const Attempt *> Sharing::slowAttempts() {
   std::vector<const Attempt *> Slow;
-  if (!Rates.isKnown())
+  if (!Rates.areReliable())
     return Slow;
   for (const Attempt *A : Jobs.in(State::Accepted)) {
     const Job &J = Jobs[*A];
-    if (A == J.Attempts.front() && !J.hasHere() &&
+    if (A == J.Attempts.front() && !J.hasLocalAttempt() &&
         std::all_of(J.Attempts.begin(), J.Attempts.end(),
                     [this](const Attempt *A) {
                       return A->State == State::Accepted && isSlow(*A);
@@ -329,30 +336,31 @@ std::vector<const Attempt *> Sharing::slowOnes() {
 /// Whether this much more work may be done twice. One job at a time always may:
 /// among few jobs, each is a large share, and each of several stuck jobs must
 /// get its turn.
-bool Sharing::mayDoTwice(double Estimate) const {
+bool Sharing::mayDuplicate(double Estimate) const {
   const JobSums &S = Jobs.sums();
-  return S.NumTwice == 0 || S.SecondsTwice + S.SecondsInVain + Estimate <=
-                                S.SecondsInAll * O.DuplicatePercent / 100;
+  return S.NumRedundant == 0 ||
+         S.RedundantSeconds + S.WastedSeconds + Estimate <=
+             S.TotalSeconds * Opts.DuplicatePercent / 100;
 }
 
 Sharing::MaybeDecision Sharing::helpFor(const Attempt &Slow, uint32_t &Free) {
   const Job &J = Jobs[Slow];
-  bool MayTwice = O.DuplicatePercent != 0 && J.numLive() == 1 &&
-                  mayDoTwice(J.Info.Estimate);
+  bool MayDuplicate = Opts.DuplicatePercent != 0 && J.numLive() == 1 &&
+                      mayDuplicate(J.Info.Estimate);
   // Limit the duplicates of a job that gets lost each time.
-  if (MayTwice && Free != 0 && !Room.isFull() && !Room.lacksMemory(Slow) &&
-      J.Duplicates < O.MaxTries) {
+  if (MayDuplicate && Free != 0 && !Room.isFull() && !Room.lacksMemory(Slow) &&
+      J.Duplicates < Opts.MaxTries) {
     --Free;
     return Decision{Decision::Duplicate, Slow.Job, Cause::None, Slow.Worker};
   }
-  bool FitsHere =
+  bool FitsLocally =
       !J.Info.HasSideFiles &&
       Jobs.in(State::Compiling).size() + Jobs.in(State::Queued).size() <
           localShare();
-  if (!FitsHere || !mayBeginNow(J))
+  if (!FitsLocally || !mayBeginNow(J))
     return std::nullopt;
-  if (!MayTwice)
+  if (!MayDuplicate)
     return startOverdue(Slow.Job);
-  return Decision{Decision::CompileHere, Slow.Job, Cause::Straggler,
+  return Decision{Decision::CompileLocally, Slow.Job, Cause::Straggler,
                   Slow.Worker};
 }

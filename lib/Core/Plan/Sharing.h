@@ -40,28 +40,28 @@ class Sharing {
 public:
   struct Decision {
     enum Kind {
-      PrepareHere, // Job, which waits for its turn
-      TakeBack,    // Of: cancel it, and compile its job locally
-      CompileHere, // Job, which the plugin has as well
-      Duplicate    // Job: give it to the plugin once more
+      PrepareLocally, // Job, which waits for its turn
+      TakeBack,       // Of: cancel it, and compile its job locally
+      CompileLocally, // Job, which the plugin has as well
+      Duplicate       // Job: give it to the plugin once more
     } What;
     JobId Job;
     Cause Why = Cause::None;
     WorkerId Slow = 0; // the worker that has the job
-    const Attempt *Of = nullptr;
+    const Attempt *Target = nullptr;
   };
   using MaybeDecision = std::optional<Decision>;
 
-  Sharing(const Options &O, const JobTable &Jobs, const PluginView &Plugin,
+  Sharing(const Options &Opts, const JobTable &Jobs, const PluginView &Plugin,
           const PluginRoom &Room, LocalThreads &Local, Speeds &Rates)
-      : O(O), Jobs(Jobs), Plugin(Plugin), Room(Room), Local(Local),
+      : Opts(Opts), Jobs(Jobs), Plugin(Plugin), Room(Room), Local(Local),
         Rates(Rates) {}
 
   /// The number of jobs that may run locally in addition to the plugin's.
   unsigned localShare() const;
   /// Whether \p J must not be compiled locally while the plugin has it.
   bool mustBeAlone(const Job &J) const {
-    return J.Info.HasSideFiles || O.DuplicatePercent == 0;
+    return J.Info.HasSideFiles || Opts.DuplicatePercent == 0;
   }
 
   /// Called once in each step, before next().
@@ -70,43 +70,43 @@ public:
   MaybeDecision next(unsigned Share);
 
   /// Whether a search for stragglers is due; then not again for a while.
-  bool takeLook();
+  bool startScanIfDue();
   /// The duplicates that would wait for room or memory. Drop them, so that
   /// their jobs can begin locally: there will be other stragglers, or these
   /// again.
-  std::vector<const Attempt *> duplicatesThatWait() const;
+  std::vector<const Attempt *> waitingDuplicates() const;
   /// The first attempts of all slow jobs, the longest job first.
-  std::vector<const Attempt *> slowOnes();
+  std::vector<const Attempt *> slowAttempts();
   /// Returns how to help \p Slow; \p Free slots of the plugin are left for
   /// duplicates.
   MaybeDecision helpFor(const Attempt &Slow, uint32_t &Free);
 
-  void lookNow() { NextLook = Plugin.Now; }
+  void scanNow() { NextScan = Plugin.Now; }
   /// When to look again; Never: only after an event.
-  Time nextLook() const {
-    bool Looks =
-        HereIsIdle || (Jobs.isGivenOut() && Plugin.isOpen() && !O.KeepOrder);
-    return Looks ? NextLook : Never;
+  Time nextScan() const {
+    bool Scans = IsLocalIdle ||
+                 (Jobs.allJobsOffered() && Plugin.isOpen() && !Opts.KeepOrder);
+    return Scans ? NextScan : Never;
   }
 
 private:
   void checkLate();
-  bool paysHere(const Job &J) const;
+  bool paysLocally(const Job &J) const;
   bool mayBeginNow(const Job &J);
   void recheckLater(const Job &J);
-  const Attempt *readyForHere(bool Longest) const;
-  const Attempt *lateThere() const;
-  bool onlyWaits(const Attempt &A, bool HasFreeSlots) const;
-  bool isDead() const { return Plugin.silence() > O.DeadAfter || IsLate; }
+  const Attempt *readyForLocal(bool Longest) const;
+  const Attempt *lateRemoteAttempt() const;
+  bool isOnlyWaiting(const Attempt &A, bool HasFreeSlots) const;
+  bool isDead() const { return Plugin.silence() > Opts.DeadAfter || IsLate; }
   MaybeDecision take(const Attempt &A);
   MaybeDecision takeBack();
   MaybeDecision startSilent();
   Decision startOverdue(JobId Id) const;
-  bool mayStillCome(const Job &J) const;
-  bool mayDoTwice(double Estimate) const;
+  bool mayStillFinish(const Job &J) const;
+  bool mayDuplicate(double Estimate) const;
   bool isSlow(const Attempt &A);
 
-  const Options &O;
+  const Options &Opts;
   const JobTable &Jobs;
   const PluginView &Plugin;
   const PluginRoom &Room;
@@ -114,11 +114,11 @@ private:
   Speeds &Rates;
 
   // When to check again: whether the link is late; for stragglers and jobs to
-  // begin locally; for jobs to take from the plugin. NextTake is NextLook if
+  // begin locally; for jobs to take from the plugin. NextTake is NextScan if
   // there was none.
-  Time NextLate = {}, NextLook = {}, NextTake = {};
-  bool IsLate = false;     // once set, stays set
-  bool HereIsIdle = false; // jobs exist, but don't pay locally yet
+  Time NextLate = {}, NextScan = {}, NextTake = {};
+  bool IsLate = false;      // once set, stays set
+  bool IsLocalIdle = false; // jobs exist, but don't pay locally yet
 };
 
 } // namespace dtlto::plan

@@ -55,7 +55,7 @@ private:
 /// Measured rates, and the expectations derived from them.
 class Speeds {
 public:
-  explicit Speeds(const Options &O) : O(O) {}
+  explicit Speeds(const Options &Opts) : Opts(Opts) {}
 
   /// A side without measurements counts as fast as the other.
   double remote() const {
@@ -66,34 +66,35 @@ public:
   }
   bool hasLocal() const { return Local.count() != 0; }
   /// Whether expectations are reliable enough to call a job slow.
-  bool isKnown() const {
-    return std::max(Remote.count(), Local.count()) >= O.MinMeasured;
+  bool areReliable() const {
+    return std::max(Remote.count(), Local.count()) >= Opts.MinMeasured;
   }
 
   /// The expected seconds of a job at the plugin.
   double expected(const Job &J) const { return J.Info.Estimate * remote(); }
   /// The seconds after its beginning at which a job with \p Estimate is slow.
-  double slowAfter(double Estimate) const {
+  double slowThreshold(double Estimate) const {
     double Expected = Estimate * remote();
-    return std::max(O.SlowFactor * Expected, Expected + seconds(O.SlowExtra));
+    return std::max(Opts.SlowFactor * Expected,
+                    Expected + seconds(Opts.SlowExtra));
   }
   /// The seconds after which a waiting job at the plugin counts as stuck.
   double longWait() const {
-    return std::max(seconds(O.MaxWait), O.LongWaitFactor * Waits.value());
+    return std::max(seconds(Opts.MaxWait), Opts.LongWaitFactor * Waits.value());
   }
 
   /// Records how long a job at the plugin waited for its slot.
-  void began(Time Waited) { Waits.add(1, seconds(Waited)); }
+  void recordWait(Time Waited) { Waits.add(1, seconds(Waited)); }
   /// Records that a job with \p Estimate took \p Seconds on this machine.
-  void endedHere(double Estimate, double Seconds) {
+  void recordLocal(double Estimate, double Seconds) {
     Local.add(Estimate, Seconds);
   }
   /// Records that \p A had a good result at the plugin.
-  void ended(const Attempt &A, const Job &J, Time Now) {
+  void recordRemote(const Attempt &A, const Job &J, Time Now) {
     Time End = A.Receiving.value_or(Now);
     double Took = seconds(End - A.Running.value_or(A.Since));
     // Its worker is not slow, or not any more.
-    if (A.Running && Took < O.SlowFactor * expected(J))
+    if (A.Running && Took < Opts.SlowFactor * expected(J))
       NumSlowOn.erase(A.Worker);
     Remote.add(J.Info.Estimate, Took);
   }
@@ -107,12 +108,12 @@ public:
       return true;
     }
     auto It = NumSlowOn.find(A.Worker);
-    return Took >= seconds(O.SlowExtra) && A.Worker && It != NumSlowOn.end() &&
-           It->second >= O.SlowWorkerJobs;
+    return Took >= seconds(Opts.SlowExtra) && A.Worker &&
+           It != NumSlowOn.end() && It->second >= Opts.SlowWorkerJobs;
   }
 
 private:
-  const Options &O;
+  const Options &Opts;
   Rate Remote, Local;                     // from estimates to seconds
   Rate Waits;                             // seconds from acceptance to running
   std::map<WorkerId, unsigned> NumSlowOn; // number of slow jobs

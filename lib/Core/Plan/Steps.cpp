@@ -12,14 +12,14 @@ using namespace dtlto::plan;
 using Kind = AttemptKind;
 using State = AttemptState;
 
-Action &Steps::act(Action::Kind What, JobId J, AttemptId A, Cause Why) {
+Action &Steps::addAction(Action::Kind What, JobId J, AttemptId A, Cause Why) {
   Action &New = Actions.emplace_back();
   New.What = What;
   New.Job = J;
   New.Attempt = A;
   New.Why = Why;
-  if (const Attempt *Of = A ? Jobs.find(A) : nullptr)
-    New.AKind = Of->Kind;
+  if (const Attempt *Target = A ? Jobs.find(A) : nullptr)
+    New.AKind = Target->Kind;
   return New;
 }
 
@@ -29,37 +29,37 @@ Action &Steps::act(Action::Kind What, JobId J, AttemptId A, Cause Why) {
 
 void Steps::prepare(JobId J, bool ForPlugin, Cause Why) {
   const Attempt &A =
-      Jobs.add(J, ForPlugin ? Kind::First : Kind::Here, State::Preparing, Why);
+      Jobs.add(J, ForPlugin ? Kind::First : Kind::Local, State::Preparing, Why);
   if (!ForPlugin)
-    act(Action::StaysHere, J, A.Id, Why);
-  Action &P = act(Action::Prepare, J, A.Id);
+    addAction(Action::StayLocal, J, A.Id, Why);
+  Action &P = addAction(Action::Prepare, J, A.Id);
   P.ForPlugin = ForPlugin;
   P.IsSampled = Jobs[J].IsSampled;
 }
 
 void Steps::prepareAgain(JobId J, Kind K, WorkerId Avoid) {
   const Attempt &A = Jobs.add(J, K, State::Preparing, Cause::None);
-  Action &P = act(Action::Prepare, J, A.Id);
+  Action &P = addAction(Action::Prepare, J, A.Id);
   P.ForPlugin = P.IsAgain = true;
   P.Avoid = Avoid;
 }
 
-const Attempt &Steps::compileHere(JobId J, Cause Why, WorkerId Slow) {
-  const Attempt &A = Jobs.add(J, Kind::Here, State::Queued, Why);
-  act(Action::StaysHere, J, A.Id, Why).Avoid = Slow;
+const Attempt &Steps::queueLocally(JobId J, Cause Why, WorkerId Slow) {
+  const Attempt &A = Jobs.add(J, Kind::Local, State::Queued, Why);
+  addAction(Action::StayLocal, J, A.Id, Why).Avoid = Slow;
   return A;
 }
 
 void Steps::compile(const Attempt &A) {
-  Jobs.take(A.Job);
+  Jobs.markNotRemaining(A.Job);
   Jobs.move(A, State::Compiling);
-  act(Action::CompileHere, A.Job, A.Id, A.Why);
+  addAction(Action::CompileLocally, A.Job, A.Id, A.Why);
 }
 
-void Steps::fallBack(JobId J, AttemptId Failed, Cause Why) {
+void Steps::fallBack(JobId J, AttemptId FailedAttempt, Cause Why) {
   if (!Plugin.mayFallBack())
-    return failLink(J, Failed, Why);
-  compileHere(J, Why);
+    return failLink(J, FailedAttempt, Why);
+  queueLocally(J, Why);
 }
 
 //===----------------------------------------------------------------------===//
@@ -67,7 +67,7 @@ void Steps::fallBack(JobId J, AttemptId Failed, Cause Why) {
 //===----------------------------------------------------------------------===//
 
 void Steps::cancel(const Attempt &A, Cause Why) {
-  act(Action::Cancel, A.Job, A.Id, Why);
+  addAction(Action::Cancel, A.Job, A.Id, Why);
   if (A.isOnThread())
     Jobs.orphan(A);
   else
@@ -85,7 +85,7 @@ void Steps::remove(const Attempt &A) {
   // Another process of the build may get the next token sooner.
   if (A.State == State::Compiling && Local.numTokens() != 0) {
     Local.returnToken();
-    act(Action::ReturnToken);
+    addAction(Action::ReturnToken);
   }
   Jobs.remove(A);
 }
@@ -97,38 +97,38 @@ void Steps::dropDuplicate(const Attempt &A) {
 
 void Steps::win(const Attempt &A) {
   const JobId J = A.Job;
-  act(Action::Won, J, A.Id, A.Why);
-  for (auto [Wrong, Why] : Jobs[J].Doubted)
-    refute(J, Wrong, Why);
+  addAction(Action::Won, J, A.Id, A.Why);
+  for (auto [WrongAttempt, Why] : Jobs[J].Doubted)
+    refute(J, WrongAttempt, Why);
   Jobs.notes(J).Decisive = A.Id;
   remove(A);
-  auto Others = Jobs[J].Attempts;
-  for (const Attempt *Other : Others)
+  auto AllAttempts = Jobs[J].Attempts;
+  for (const Attempt *Other : AllAttempts)
     if (Other->Kind != Kind::Verify && !Other->IsOrphan) {
-      Jobs.noteInVain(*Other);
+      Jobs.countWasted(*Other);
       cancel(*Other, Cause::Overtaken);
     }
-  Jobs.take(J);
+  Jobs.markNotRemaining(J);
 }
 
 void Steps::compare(const Attempt &A) {
   HasCompared = true;
   const JobId J = A.Job;
   // If the job is already being compiled locally, compare that object.
-  bool IsHere = false;
+  bool HasLocal = false;
   for (const Attempt *Other : Jobs[J].Attempts)
     if (Other != &A && !Other->isAtPlugin()) {
-      Jobs.retag(*Other, Kind::Verify, /*IsTwice=*/false);
-      IsHere = true;
+      Jobs.setKind(*Other, Kind::Verify, /*IsRedundant=*/false);
+      HasLocal = true;
     }
   win(A);
-  if (!IsHere)
+  if (!HasLocal)
     Jobs.add(J, Kind::Verify, State::Queued, Cause::None);
 }
 
-void Steps::refute(JobId J, AttemptId Wrong, Cause Why) {
+void Steps::refute(JobId J, AttemptId WrongAttempt, Cause Why) {
   if (!Plugin.IsDropped)
-    act(Action::Refute, J, Wrong, Why);
+    addAction(Action::Refute, J, WrongAttempt, Why);
 }
 
 //===----------------------------------------------------------------------===//
@@ -137,12 +137,12 @@ void Steps::refute(JobId J, AttemptId Wrong, Cause Why) {
 
 void Steps::verify(const Attempt &A) {
   const JobId J = A.Job;
-  act(Action::Verify, J, A.Id);
+  addAction(Action::Verify, J, A.Id);
   remove(A);
   Jobs.enter(J, Stage::Verifying);
 }
 
-void Steps::verified(JobId J, bool IsEqual) {
+void Steps::finishVerification(JobId J, bool IsEqual) {
   if (IsEqual) {
     Jobs.notes(J).IsProven = true;
     return hold(J);
@@ -156,26 +156,26 @@ void Steps::verified(JobId J, bool IsEqual) {
 
 void Steps::hold(JobId J) {
   Jobs.enter(J, Stage::Held);
-  if (O.VerifyPercent == 0)
+  if (Opts.VerifyPercent == 0)
     deliver(J);
 }
 
 void Steps::deliver(JobId J) {
   Jobs.enter(J, Stage::Delivering);
-  act(Action::Deliver, J, Jobs[J].Decisive).IsProven = Jobs[J].IsProven;
+  addAction(Action::Deliver, J, Jobs[J].Decisive).IsProven = Jobs[J].IsProven;
 }
 
 /// Compares one of the held objects if the whole sample was made locally.
 /// Returns false if there is none to compare or to wait for.
-bool Steps::compareAHeldOne() {
-  if (O.VerifyPercent == 0 || HasCompared || Failing || HasDifference)
+bool Steps::compareHeldObject() {
+  if (Opts.VerifyPercent == 0 || HasCompared || IsFailing || HasDifference)
     return false;
   bool MustWait = false;
   for (JobId J = JobId(Jobs.size()); J-- != 0;) {
     if (Jobs[J].At != Stage::Held || Jobs[J].IsProven)
       continue;
     // Wait for the end of a local compile that lost.
-    if (Jobs[J].hasHere()) {
+    if (Jobs[J].hasLocalAttempt()) {
       MustWait = true;
       continue;
     }
@@ -189,12 +189,12 @@ bool Steps::compareAHeldOne() {
 void Steps::deliverHeld() {
   const JobSums &S = Jobs.sums();
   if (S.NumHeld == 0 || S.NumEnded + S.NumHeld != Jobs.size() ||
-      compareAHeldOne())
+      compareHeldObject())
     return;
   for (JobId J = 0; J != Jobs.size(); ++J) {
     if (Jobs[J].At != Stage::Held)
       continue;
-    if (Failing || HasDifference)
+    if (IsFailing || HasDifference)
       endJob(J, Cause::LinkFailed);
     else
       deliver(J);
@@ -204,8 +204,8 @@ void Steps::deliverHeld() {
 void Steps::endJob(JobId J, Cause Why) {
   cancelAll(J, Why == Cause::LinkFailed ? Why : Cause::Overtaken);
   Jobs.enter(J, Stage::Ended);
-  Jobs.take(J);
-  act(Action::EndJob, J, Jobs[J].Decisive, Why);
+  Jobs.markNotRemaining(J);
+  addAction(Action::EndJob, J, Jobs[J].Decisive, Why);
 }
 
 void Steps::endWith(const Attempt &A, Cause Why) {
@@ -219,9 +219,9 @@ void Steps::endWith(const Attempt &A, Cause Why) {
 // The link ends
 //===----------------------------------------------------------------------===//
 
-void Steps::failLink(JobId Blamed, AttemptId Failed, Cause Why) {
-  Failing = true;
-  act(Action::FailLink, Blamed, Failed, Why);
+void Steps::failLink(JobId BlamedJob, AttemptId FailedAttempt, Cause Why) {
+  IsFailing = true;
+  addAction(Action::FailLink, BlamedJob, FailedAttempt, Why);
   for (JobId J = 0; J != Jobs.size(); ++J)
     if (Stage At = Jobs[J].At;
         At == Stage::Waiting || At == Stage::UnderWay || At == Stage::Held)
@@ -232,8 +232,8 @@ void Steps::dropPlugin(Cause Why) {
   if (Plugin.IsDropped)
     return;
   Plugin.IsDropped = true;
-  act(Action::DropPlugin, 0, 0, Why);
-  if (Failing)
+  addAction(Action::DropPlugin, 0, 0, Why);
+  if (IsFailing)
     return;
   if (!Plugin.mayFallBack())
     return failLink(0, 0, Why);
@@ -241,9 +241,9 @@ void Steps::dropPlugin(Cause Why) {
     auto All = Jobs.in(S);
     for (const Attempt *A : All) {
       const JobId J = A->Job;
-      cancel(*A, Cause::PluginGone);
+      cancel(*A, Cause::PluginDropped);
       if (Jobs[J].numLive() == 0)
-        compileHere(J, Cause::PluginGone);
+        queueLocally(J, Cause::PluginDropped);
     }
   }
 }

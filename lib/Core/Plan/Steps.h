@@ -22,14 +22,14 @@ namespace dtlto::plan {
 
 class Steps {
 public:
-  Steps(const Options &O, JobTable &Jobs, PluginView &Plugin,
+  Steps(const Options &Opts, JobTable &Jobs, PluginView &Plugin,
         LocalThreads &Local)
-      : O(O), Jobs(Jobs), Plugin(Plugin), Local(Local) {}
+      : Opts(Opts), Jobs(Jobs), Plugin(Plugin), Local(Local) {}
 
   std::vector<Action> takeActions() { return std::exchange(Actions, {}); }
-  Action &act(Action::Kind What, JobId J = 0, AttemptId A = 0,
-              Cause Why = Cause::None);
-  bool hasFailed() const { return Failing; }
+  Action &addAction(Action::Kind What, JobId J = 0, AttemptId A = 0,
+                    Cause Why = Cause::None);
+  bool hasFailed() const { return IsFailing; }
   bool hasCompared() const { return HasCompared; }
 
   // A job begins.
@@ -38,11 +38,12 @@ public:
   /// Gives \p J to the plugin once more.
   void prepareAgain(JobId J, AttemptKind K, WorkerId Avoid);
   /// Queues \p J, which is prepared, for a local thread.
-  const Attempt &compileHere(JobId J, Cause Why, WorkerId Slow = 0);
+  const Attempt &queueLocally(JobId J, Cause Why, WorkerId Slow = 0);
   /// Starts \p A on a local thread.
   void compile(const Attempt &A);
-  /// Handles a job that the plugin can't do, as attempt \p Failed has shown.
-  void fallBack(JobId J, AttemptId Failed, Cause Why);
+  /// Handles a job that the plugin can't do, as attempt \p FailedAttempt has
+  /// shown.
+  void fallBack(JobId J, AttemptId FailedAttempt, Cause Why);
 
   // An attempt ends.
   /// Cancels \p A. If a thread works on it, it stays in the table until the
@@ -57,8 +58,8 @@ public:
   void win(const Attempt &A);
   /// \p A has an object that wins if it equals one that is compiled locally.
   void compare(const Attempt &A);
-  /// Tells the plugin that the result of \p Wrong was bad.
-  void refute(JobId J, AttemptId Wrong, Cause Why);
+  /// Tells the plugin that the result of \p WrongAttempt was bad.
+  void refute(JobId J, AttemptId WrongAttempt, Cause Why);
 
   // A job ends.
   /// \p J has a good object. If any objects are compared, holds it until all
@@ -69,26 +70,26 @@ public:
   void verify(const Attempt &A);
   /// Handles the comparison: whether the object of \p J is \p IsEqual to the
   /// local one.
-  void verified(JobId J, bool IsEqual);
+  void finishVerification(JobId J, bool IsEqual);
   void endJob(JobId J, Cause Why);
   /// Ends \p A and with it its job.
   void endWith(const Attempt &A, Cause Why);
 
   // The link ends.
   /// Fails the link: starts nothing more, but waits for running threads.
-  void failLink(JobId Blamed, AttemptId Failed, Cause Why);
+  void failLink(JobId BlamedJob, AttemptId FailedAttempt, Cause Why);
   void dropPlugin(Cause Why);
 
 private:
-  bool compareAHeldOne();
+  bool compareHeldObject();
   void deliver(JobId J);
 
-  const Options &O;
+  const Options &Opts;
   JobTable &Jobs;
   PluginView &Plugin;
   LocalThreads &Local;
   std::vector<Action> Actions;                     // of this step
-  bool Failing = false;                            // the link has failed
+  bool IsFailing = false;                          // the link has failed
   bool HasCompared = false, HasDifference = false; // of any object
 };
 

@@ -21,7 +21,7 @@ struct JobFacts {
   std::string CostKey; // CostHistory.h
   unsigned Number = 0; // in link order
   // Bytes of bitcode: to compile, and only loaded with them.
-  uint64_t Size = 0, SizeBeside = 0;
+  uint64_t Size = 0, LoadedSize = 0;
   size_t ImportWork = 0; // see importWork() in LLVM/Index.h
   double Seconds = 0;    // estimated by LinkRun; good for comparisons
 };
@@ -34,14 +34,14 @@ struct Step {
   llvm::ArrayRef<plan::Action> Actions;
   plan::JobId Job = 0; // of the event's attempt, if it has one
   /// Text of the compiler, with its newlines, or of the plugin.
-  llvm::StringRef Said;
+  llvm::StringRef Output;
   /// The compiler's errors, as far as they could be separated, and its other
   /// messages.
   llvm::ArrayRef<std::string> Errors;
   llvm::ArrayRef<CompilerMessage> Messages;
   /// The reason of a failure, in one line.
   llvm::StringRef Why;
-  const dtlto_load *Load = nullptr;     // LoadKnown
+  const dtlto_load *Load = nullptr;     // LoadReported
   llvm::ArrayRef<PluginNumber> Numbers; // of a result, from the plugin
   int32_t Status = 0;                   // of a result, DTLTO_...
   uint32_t State = 0;                   // StateChanged, DTLTO_STATE_...
@@ -75,7 +75,7 @@ public:
 class Observer {
 public:
   virtual ~Observer() = default;
-  virtual void saw(const Step &S) = 0;
+  virtual void onStep(const Step &S) = 0;
   /// Called last, after all jobs and threads have ended.
   virtual void finish() {}
   /// When tick() should be called.

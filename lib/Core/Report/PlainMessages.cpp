@@ -18,35 +18,35 @@ StatusLine::~StatusLine() = default;
 /// Moves to the first column, and erases to the end of the line.
 static constexpr StringLiteral Erase = "\r\x1b[K";
 
-void StatusLine::takeAway() {
-  if (!Shown.empty())
-    Below << Erase;
-  Shown.clear();
+void StatusLine::eraseLine() {
+  if (!ShownLine.empty())
+    Underlying << Erase;
+  ShownLine.clear();
 }
 
 void StatusLine::show(StringRef Line) {
   std::lock_guard<std::mutex> Lock(Mutex);
-  if (!AtLineStart || Line == Shown)
+  if (!AtLineStart || Line == ShownLine)
     return;
   if (Line.empty())
-    return takeAway();
+    return eraseLine();
   // Write in one piece, to avoid flicker.
-  Below << (Twine(Erase) + Line).str();
-  Shown = Line.str();
+  Underlying << (Twine(Erase) + Line).str();
+  ShownLine = Line.str();
 }
 
 void StatusLine::write(StringRef Line) {
   std::lock_guard<std::mutex> Lock(Mutex);
-  takeAway();
-  Below << (Twine(Line) + "\n").str();
+  eraseLine();
+  Underlying << (Twine(Line) + "\n").str();
 }
 
 void StatusLine::write_impl(const char *Ptr, size_t Size) {
   if (Size == 0)
     return;
   std::lock_guard<std::mutex> Lock(Mutex);
-  takeAway();
-  Below.write(Ptr, Size);
+  eraseLine();
+  Underlying.write(Ptr, Size);
   AtLineStart = Ptr[Size - 1] == '\n';
 }
 

@@ -19,9 +19,9 @@ namespace dtlto {
 /// Thread-safe.
 class StatusLine : public llvm::raw_ostream {
 public:
-  /// \p Below has no buffer and outlives this object.
-  explicit StatusLine(llvm::raw_ostream &Below)
-      : raw_ostream(/*unbuffered=*/true), Below(Below) {}
+  /// \p Underlying has no buffer and outlives this object.
+  explicit StatusLine(llvm::raw_ostream &Underlying)
+      : raw_ostream(/*unbuffered=*/true), Underlying(Underlying) {}
   ~StatusLine() override;
 
   /// Replaces the progress line by \p Line; an empty one removes it.
@@ -29,17 +29,17 @@ public:
   /// Writes \p Line as permanent output.
   void write(llvm::StringRef Line);
 
-  bool is_displayed() const override { return Below.is_displayed(); }
-  bool has_colors() const override { return Below.has_colors(); }
+  bool is_displayed() const override { return Underlying.is_displayed(); }
+  bool has_colors() const override { return Underlying.has_colors(); }
 
 private:
   void write_impl(const char *Ptr, size_t Size) override;
-  uint64_t current_pos() const override { return Below.tell(); }
-  void takeAway();
+  uint64_t current_pos() const override { return Underlying.tell(); }
+  void eraseLine();
 
-  llvm::raw_ostream &Below;
+  llvm::raw_ostream &Underlying;
   std::mutex Mutex;        // guards the following members
-  std::string Shown;       // empty if none
+  std::string ShownLine;   // empty if none
   bool AtLineStart = true; // apart from the progress line
 };
 

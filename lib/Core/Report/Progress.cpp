@@ -26,12 +26,12 @@ static constexpr StringLiteral Placeholders = "strpufocewEWP%";
 Error dtlto::checkStatusFormat(StringRef Format) {
   for (size_t I = Format.find('%'); I != StringRef::npos;
        I = Format.find('%', I + 2)) {
-    StringRef Found = Format.substr(I, 2);
-    if (Found.size() == 2 && Placeholders.contains(Found[1]))
+    StringRef Spelling = Format.substr(I, 2);
+    if (Spelling.size() == 2 && Placeholders.contains(Spelling[1]))
       continue;
     std::string Text =
-        Found.size() == 2
-            ? "unknown placeholder '" + printable(Found) + "'"
+        Spelling.size() == 2
+            ? "unknown placeholder '" + printable(Spelling) + "'"
             : "a '%' at the end, where a placeholder's letter is missing";
     return failure(Text +
                    ": expected %s, %t, %r, %u, %f, %p, %P, %o, %c, %e, %E, %w, "
@@ -75,34 +75,35 @@ static double inSeconds(std::chrono::steady_clock::duration D) {
 //===----------------------------------------------------------------------===//
 
 Progress::Progress(std::string Format, size_t Total, double Work,
-                   StringRef Output, Screen S)
-    : Format(std::move(Format)), Total(Total), Work(Work), S(std::move(S)),
-      Begin(this->S.Now()), Output(printable(Output)) {}
+                   StringRef Output, Screen Display)
+    : Format(std::move(Format)), Total(Total), Work(Work),
+      Display(std::move(Display)), Begin(this->Display.Now()),
+      Output(printable(Output)) {}
 
-void Progress::setShare(unsigned Before, unsigned All, TimePoint Began,
+void Progress::setShare(unsigned NumDone, unsigned NumRuns, TimePoint NewBegin,
                         std::string NewLabel) {
-  NumStarted = NumFinished = Total * Before;
-  WorkDone = Work * Before;
-  Total *= All;
-  Work *= All;
-  Begin = Began;
+  NumStarted = NumFinished = Total * NumDone;
+  WorkDone = Work * NumDone;
+  Total *= NumRuns;
+  Work *= NumRuns;
+  Begin = NewBegin;
   Label = std::move(NewLabel);
 }
 
-void Progress::started(StringRef Name, StringRef Worker, bool IsFirst) {
+void Progress::jobStarted(StringRef Name, StringRef Worker, bool IsFirst) {
   if (IsFirst)
     ++NumStarted;
   MaxRunning = std::max(MaxRunning, NumStarted - NumFinished);
   change(Name, Worker, /*IsEnd=*/false);
 }
 
-void Progress::finished(StringRef Name, StringRef Worker, double JobWork,
-                        bool HadStarted) {
-  if (!HadStarted)
+void Progress::jobFinished(StringRef Name, StringRef Worker, double JobWork,
+                           bool WasStarted) {
+  if (!WasStarted)
     ++NumStarted;
   ++NumFinished;
   WorkDone += JobWork;
-  Ends.push_back(S.Now());
+  Ends.push_back(Display.Now());
   // One for each job that can run at the same time, and one more.
   while (Ends.size() > MaxRunning + 1)
     Ends.pop_front();
@@ -110,41 +111,41 @@ void Progress::finished(StringRef Name, StringRef Worker, double JobWork,
 }
 
 void Progress::change(StringRef Name, StringRef Worker, bool IsEnd) {
-  What = Label + printable(Name);
-  Where = Worker.empty() ? "" : " on " + printable(Worker);
+  JobText = Label + printable(Name);
+  WorkerText = Worker.empty() ? "" : " on " + printable(Worker);
   // Without a terminal, write one line for each job.
-  if (!S.Columns())
+  if (!Display.Columns())
     return IsEnd ? show() : void();
-  Due = std::min(Due, std::max(S.Now(), LastShown + Interval));
+  Due = std::min(Due, std::max(Display.Now(), LastShown + Interval));
   showDue();
 }
 
 void Progress::showDue() {
-  if (Due != TimePoint::max() && S.Now() >= Due)
+  if (Due != TimePoint::max() && Display.Now() >= Due)
     show();
 }
 
 void Progress::show() {
-  std::optional<unsigned> Columns = S.Columns();
-  S.Show(line(Columns.value_or(0)));
+  std::optional<unsigned> Columns = Display.Columns();
+  Display.Show(line(Columns.value_or(0)));
   IsShown = Columns.has_value();
-  LastShown = S.Now();
+  LastShown = Display.Now();
   Due = IsShown ? LastShown + RedrawInterval : TimePoint::max();
 }
 
 /// Drops the worker's name first if the line is too long for \p Columns.
 std::string Progress::line(unsigned Columns) const {
   std::string Job = status();
-  if (!Output.empty() && S.IsShared())
+  if (!Output.empty() && Display.IsShared())
     Job += Output + ": ";
-  Job += What;
-  std::string Whole = fitToLine(Job + Where, 0);
+  Job += JobText;
+  std::string Whole = fitToLine(Job + WorkerText, 0);
   return fitToLine(Whole, Columns) == Whole ? Whole : fitToLine(Job, Columns);
 }
 
 void Progress::clear() {
   if (IsShown)
-    S.Show("");
+    Display.Show("");
   IsShown = false;
   Due = TimePoint::max();
 }
@@ -160,11 +161,11 @@ std::string Progress::status() const {
 }
 
 std::string Progress::value(char Placeholder) const {
-  const double Took = inSeconds(S.Now() - Begin);
+  const double Elapsed = inSeconds(Display.Now() - Begin);
   // Rounding may give slightly more than 1.
   const double Part = Work > 0 ? std::min(1.0, WorkDone / Work) : 0;
-  const double Left = Part > 0 ? Took / Part - Took : 0;
-  const bool WithHours = std::max(Took, Left) >= 3600;
+  const double Remaining = Part > 0 ? Elapsed / Part - Elapsed : 0;
+  const bool WithHours = std::max(Elapsed, Remaining) >= 3600;
   switch (Placeholder) {
   case 's':
     return std::to_string(NumStarted);
@@ -181,19 +182,19 @@ std::string Progress::value(char Placeholder) const {
   case 'P':
     return percent(Part);
   case 'o':
-    return Took > 0 ? decimal(double(NumFinished) / Took, 1) : "?";
+    return Elapsed > 0 ? decimal(double(NumFinished) / Elapsed, 1) : "?";
   case 'c': {
     double Span = Ends.size() > 1 ? inSeconds(Ends.back() - Ends.front()) : 0;
     return Span > 0 ? decimal(double(Ends.size() - 1) / Span, 1) : "?";
   }
   case 'e':
-    return decimal(Took, 3);
+    return decimal(Elapsed, 3);
   case 'E':
-    return Part > 0 ? decimal(Left, 3) : "?";
+    return Part > 0 ? decimal(Remaining, 3) : "?";
   case 'w':
-    return clock(Took, WithHours);
+    return clock(Elapsed, WithHours);
   case 'W':
-    return Part > 0 ? clock(Left, WithHours) : "?";
+    return Part > 0 ? clock(Remaining, WithHours) : "?";
   default:
     return "%";
   }

@@ -65,22 +65,22 @@ public:
   /// \p Format has been checked. \p Total jobs are expected to take \p Work
   /// together, in any unit. \p Output is the name of the link's output.
   Progress(std::string Format, size_t Total, double Work,
-           llvm::StringRef Output, Screen S);
+           llvm::StringRef Output, Screen Display);
 
-  /// For a link that runs all jobs \p All times, each time with the same work.
-  /// \p Before of these runs have ended since \p Began. \p NewLabel is shown
-  /// before the jobs' names. Call this before any job starts.
-  void setShare(unsigned Before, unsigned All, TimePoint Began,
+  /// For a link that runs all jobs \p NumRuns times, each time with the same
+  /// work. \p NumDone of these runs have ended since \p NewBegin. \p NewLabel
+  /// is shown before the jobs' names. Call this before any job starts.
+  void setShare(unsigned NumDone, unsigned NumRuns, TimePoint NewBegin,
                 std::string NewLabel);
 
   /// Reports that a job runs, on \p Worker unless that is empty. If not
   /// \p IsFirst, it was started before, and now runs once more.
-  void started(llvm::StringRef Name, llvm::StringRef Worker, bool IsFirst);
+  void jobStarted(llvm::StringRef Name, llvm::StringRef Worker, bool IsFirst);
   /// Reports that a job has ended whose share of the work is \p Work. If not
-  /// \p HadStarted, started() was never called, for example because the object
-  /// was cached.
-  void finished(llvm::StringRef Name, llvm::StringRef Worker, double Work,
-                bool HadStarted);
+  /// \p WasStarted, jobStarted() was never called, for example because the
+  /// object was cached.
+  void jobFinished(llvm::StringRef Name, llvm::StringRef Worker, double Work,
+                   bool WasStarted);
 
   /// When to call showDue(); TimePoint::max() if there is nothing to show.
   TimePoint due() const { return Due; }
@@ -100,14 +100,14 @@ private:
   const std::string Format;
   size_t Total;
   double Work;
-  const Screen S;
+  const Screen Display;
   TimePoint Begin;
   std::string Label = "codegen ";
   size_t NumStarted = 0, NumFinished = 0, MaxRunning = 1;
   double WorkDone = 0;
   std::deque<TimePoint> Ends; // the last few
   std::string Output;
-  std::string What, Where; // the job of the last change, and its worker
+  std::string JobText, WorkerText; // the job of the last change, and its worker
   bool IsShown = false;
   TimePoint LastShown = {}, Due = TimePoint::max();
 };

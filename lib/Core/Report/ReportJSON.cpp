@@ -61,22 +61,22 @@ class ReportWriter {
 public:
   ReportWriter(raw_ostream &OS, const Timeline &T, const ReportFacts &Facts,
                unsigned Indent)
-      : J(OS, Indent), T(T), S(summarize(T)), Facts(Facts) {}
+      : JOS(OS, Indent), T(T), S(summarize(T)), Facts(Facts) {}
 
   void write() {
-    J.object([&] {
+    JOS.object([&] {
       text("format", "dtlto-report");
-      J.attribute("version", Version);
-      J.attributeObject("link", [&] { link(); });
-      J.attributeObject("totals", [&] { totals(); });
-      J.attributeObject("bound", [&] { bound(); });
-      J.attributeArray("waits", [&] { waits(); });
-      J.attributeArray("hosts", [&] { hosts(); });
-      J.attributeArray("loads", [&] { loads(); });
-      J.attributeArray("numbers", [&] { numbers(T.sessionNumbers()); });
-      J.attributeArray("jobs", [&] {
+      JOS.attribute("version", Version);
+      JOS.attributeObject("link", [&] { link(); });
+      JOS.attributeObject("totals", [&] { totals(); });
+      JOS.attributeObject("bound", [&] { bound(); });
+      JOS.attributeArray("waits", [&] { waits(); });
+      JOS.attributeArray("hosts", [&] { hosts(); });
+      JOS.attributeArray("loads", [&] { loads(); });
+      JOS.attributeArray("numbers", [&] { numbers(T.sessionNumbers()); });
+      JOS.attributeArray("jobs", [&] {
         for (size_t I = 0; I != T.jobs().size(); ++I)
-          J.object([&] { job(T.jobs()[I], S.Places[I]); });
+          JOS.object([&] { job(T.jobs()[I], S.Places[I]); });
       });
     });
   }
@@ -86,22 +86,22 @@ private:
   void seconds(StringRef Key, double Value) {
     if (Value == NoTime)
       return;
-    J.attributeBegin(Key);
+    JOS.attributeBegin(Key);
     rawSeconds(Value);
-    J.attributeEnd();
+    JOS.attributeEnd();
   }
   void rawSeconds(double Value) {
-    J.rawValue([&](raw_ostream &OS) { OS << format("%.6f", Value); });
+    JOS.rawValue([&](raw_ostream &OS) { OS << format("%.6f", Value); });
   }
   void text(StringRef Key, StringRef Value) {
-    J.attribute(Key, json::fixUTF8(Value));
+    JOS.attribute(Key, json::fixUTF8(Value));
   }
   void textIfAny(StringRef Key, StringRef Value) {
     if (!Value.empty())
       text(Key, Value);
   }
   void number(StringRef Key, uint64_t Value) {
-    J.attribute(Key, int64_t(std::min<uint64_t>(Value, INT64_MAX)));
+    JOS.attribute(Key, int64_t(std::min<uint64_t>(Value, INT64_MAX)));
   }
   void place(const Place &P) {
     if (P.Host == Place::None)
@@ -126,14 +126,14 @@ private:
       seconds("second_round_begin", T.stages()[1].Begin);
     }
     seconds("end", T.end());
-    J.attribute("failed", T.hasFailed());
-    textIfAny("plugin_failed", T.whyPluginFailed());
+    JOS.attribute("failed", T.hasFailed());
+    textIfAny("plugin_failed", T.pluginFailure());
   }
 
   void totals() {
     number("jobs", T.jobs().size());
     number("from_worker", S.FromWorker);
-    number("from_here", S.FromHere);
+    number("from_here", S.FromLocal);
     number("from_cache", S.FromCache);
     number("without_object", S.WithoutObject);
     number("retries", S.Retries);
@@ -158,11 +158,11 @@ private:
 
   void waits() {
     for (const WaitSummary &W : S.Waits)
-      J.object([&] {
+      JOS.object([&] {
         text("phase", name(W.What));
-        J.attributeBegin("begin");
+        JOS.attributeBegin("begin");
         rawSeconds(W.Begin); // may be negative
-        J.attributeEnd();
+        JOS.attributeEnd();
         seconds("end", W.End);
         if (W.Job != ~size_t(0))
           number("job", W.Job);
@@ -173,7 +173,7 @@ private:
 
   void hosts() {
     for (const HostSummary &H : S.Hosts)
-      J.object([&] {
+      JOS.object([&] {
         text("name", H.Name);
         text("kind", nameIn(HostNames, H.TheKind));
         number("lanes", H.Lanes);
@@ -189,19 +189,19 @@ private:
       if (Value != UINT32_MAX)
         number(Key, Value);
     };
-    for (const LoadRecord &L : T.loads())
-      J.object([&] {
-        seconds("time", L.Time);
-        IfKnown("slots", L.Slots);
-        IfKnown("free", L.Free);
-        IfKnown("queued", L.Queued);
-        IfKnown("workers", L.Workers);
+    for (const LoadRecord &Load : T.loads())
+      JOS.object([&] {
+        seconds("time", Load.Time);
+        IfKnown("slots", Load.Slots);
+        IfKnown("free", Load.Free);
+        IfKnown("queued", Load.Queued);
+        IfKnown("workers", Load.Workers);
       });
   }
 
   void numbers(ArrayRef<PluginNumber> List) {
     for (const PluginNumber &N : List)
-      J.object([&] {
+      JOS.object([&] {
         text("name", N.Name);
         text("unit", unitName(N.Unit));
         if (N.Unit == DTLTO_UNIT_MICROSECONDS)
@@ -214,7 +214,7 @@ private:
   void step(StringRef Key, double Begin, double End, const Place &P) {
     if (Begin == NoTime || End == NoTime)
       return;
-    J.attributeObject(Key, [&] {
+    JOS.attributeObject(Key, [&] {
       seconds("begin", Begin);
       seconds("end", End);
       place(P);
@@ -229,8 +229,8 @@ private:
              size_t(&R - T.jobs().data()) < T.stages()[1].FirstJob ? 1 : 2);
     seconds("cost", R.Cost);
     text("from", nameIn(SourceNames, R.From));
-    textIfAny("why_here", R.WhyHere);
-    J.attributeObject("bytes", [&] {
+    textIfAny("why_here", R.LocalReason);
+    JOS.attributeObject("bytes", [&] {
       number("primary", R.PrimaryBytes);
       number("imports", R.ImportBytes);
       number("whole_imports", R.WholeImportBytes);
@@ -243,9 +243,9 @@ private:
     seconds("end", R.Ended);
     if (const AttemptRecord *A = winner(R))
       number("winner", A - R.Attempts.data());
-    J.attributeArray("attempts", [&] {
+    JOS.attributeArray("attempts", [&] {
       for (size_t I = 0; I != R.Attempts.size(); ++I)
-        J.object([&] { attempt(R.Attempts[I], Places.Attempts[I]); });
+        JOS.object([&] { attempt(R.Attempts[I], Places.Attempts[I]); });
     });
   }
 
@@ -256,16 +256,16 @@ private:
       number("id", A.Id);
     textIfAny("worker", A.Worker);
     textIfAny("message", A.Message);
-    J.attribute("in_linker", A.RanHere);
+    JOS.attribute("in_linker", A.RanLocally);
     place(P);
     seconds("offered", A.Offered);
     seconds("accepted", A.Accepted);
     seconds("done", A.Done);
     if (!A.Numbers.empty())
-      J.attributeArray("numbers", [&] { numbers(A.Numbers); });
-    J.attributeArray("phases", [&] {
+      JOS.attributeArray("numbers", [&] { numbers(A.Numbers); });
+    JOS.attributeArray("phases", [&] {
       for (const Span &Sp : spans(A))
-        J.object([&] {
+        JOS.object([&] {
           text("phase", name(Sp.What));
           seconds("begin", Sp.Begin);
           seconds("end", Sp.End);
@@ -273,7 +273,7 @@ private:
     });
   }
 
-  json::OStream J;
+  json::OStream JOS;
   const Timeline &T;
   const Summary S;
   const ReportFacts &Facts;

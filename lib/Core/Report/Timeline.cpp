@@ -16,8 +16,9 @@ using plan::AttemptId;
 using plan::Cause;
 using PlanEvent = plan::Event;
 
-std::string dtlto::whyHere(Cause Why, StringRef What, StringRef PluginFailure,
-                           unsigned TimeoutSeconds) {
+std::string dtlto::localReason(Cause Why, StringRef What,
+                               StringRef PluginFailure,
+                               unsigned TimeoutSeconds) {
   std::string Text = What.str();
   switch (Why) {
   case Cause::Timeout:
@@ -37,7 +38,7 @@ std::string dtlto::whyHere(Cause Why, StringRef What, StringRef PluginFailure,
     return "it took long at the plugin";
   case Cause::Overdue:
     return "it made no progress at the plugin";
-  case Cause::PluginGone:
+  case Cause::PluginDropped:
     return PluginFailure.empty() ? "the plugin has failed"
                                  : PluginFailure.str();
   default:
@@ -73,69 +74,69 @@ ArrayRef<JobRecord> Timeline::jobsOf(size_t I) const {
 // Steps
 //===----------------------------------------------------------------------===//
 
-void Timeline::saw(const Step &S, const LinkFacts &Run,
-                   unsigned TimeoutSeconds) {
+void Timeline::onStep(const Step &S, const LinkFacts &Run,
+                      unsigned TimeoutSeconds) {
   Now = since(S.Now);
   if (S.E)
-    sawEvent(S, Run.workerName(S.E->Worker));
+    handleEvent(S, Run.workerName(S.E->Worker));
   for (const Action &A : S.Actions)
-    sawAction(S, A, Run, TimeoutSeconds);
+    handleAction(S, A, Run, TimeoutSeconds);
 }
 
-void Timeline::sawEvent(const Step &S, StringRef Worker) {
+void Timeline::handleEvent(const Step &S, StringRef Worker) {
   const PlanEvent &E = *S.E;
   switch (E.What) {
   case PlanEvent::Opened:
     Opened = Now;
     return;
-  case PlanEvent::LoadKnown:
-    return sawLoad(*S.Load);
+  case PlanEvent::LoadReported:
+    return recordLoad(*S.Load);
   case PlanEvent::Prepared:
   case PlanEvent::NotExpressible:
   case PlanEvent::PrepareFailed:
   case PlanEvent::CacheHit:
-    return prepared(S);
+    return recordPrepared(S);
   case PlanEvent::Accepted:
     // The answer of submit() may come after the attempt's end, if the plugin
     // gave up.
     if (AttemptRecord *A = attempt(E.Attempt); A && A->Done == NoTime)
-      wasAccepted(*A);
+      setAccepted(*A);
     return;
   case PlanEvent::Busy:
-    return busy(E.Attempt);
+    return recordBusy(E.Attempt);
   case PlanEvent::StateChanged:
-    return stateChanged(E.Attempt, S.State, Worker);
+    return recordState(E.Attempt, S.State, Worker);
   case PlanEvent::Succeeded:
   case PlanEvent::Failed:
-    return ended(S, Worker);
-  case PlanEvent::CompiledHere:
-  case PlanEvent::CompileHereFailed:
-    return compiledLocally(S);
+    return recordEnd(S, Worker);
+  case PlanEvent::CompiledLocally:
+  case PlanEvent::LocalCompileFailed:
+    return recordLocalCompile(S);
   default:
     return;
   }
 }
 
-void Timeline::sawAction(const Step &S, const Action &A, const LinkFacts &Run,
-                         unsigned TimeoutSeconds) {
+void Timeline::handleAction(const Step &S, const Action &A,
+                            const LinkFacts &Run, unsigned TimeoutSeconds) {
   switch (A.What) {
   case Action::Offer:
     if (const BuiltJob *Built = Run.built(A.Attempt))
-      offered(A.Job, A.Attempt, A.AKind, *Built);
+      recordOffer(A.Job, A.Attempt, A.AKind, *Built);
     return;
   case Action::Cancel:
-    return lost(A.Attempt,
-                A.Why == Cause::Timeout      ? Outcome::Timeout
-                : A.Why == Cause::PluginGone ? Outcome::PluginFailed
-                                             : Outcome::Cancelled,
-                A.Why == Cause::PluginGone ? PluginFailure : "");
-  case Action::StaysHere:
-    if (std::string &Why = Jobs[A.Job].WhyHere; Why.empty())
-      Why = whyHere(A.Why, S.Why, PluginFailure, TimeoutSeconds);
+    return recordLost(A.Attempt,
+                      A.Why == Cause::Timeout         ? Outcome::Timeout
+                      : A.Why == Cause::PluginDropped ? Outcome::PluginFailed
+                                                      : Outcome::Cancelled,
+                      A.Why == Cause::PluginDropped ? PluginFailure : "");
+  case Action::StayLocal:
+    if (std::string &Why = Jobs[A.Job].LocalReason; Why.empty())
+      Why = localReason(A.Why, S.Why, PluginFailure, TimeoutSeconds);
     return;
-  case Action::CompileHere:
+  case Action::CompileLocally:
     if (A.AKind == Kind::Verify)
-      IsVerify.insert(A.Attempt);
+      VerifyAttempts.insert(A.Attempt);
     return;
   case Action::Deliver:
     Jobs[A.Job].Delivering = Now;
@@ -152,14 +153,15 @@ void Timeline::sawAction(const Step &S, const Action &A, const LinkFacts &Run,
   }
 }
 
-void Timeline::sawLoad(const dtlto_load &L) {
-  LoadRecord New{Now, L.slots, L.free, L.queued, L.workers};
+void Timeline::recordLoad(const dtlto_load &LoadReport) {
+  LoadRecord New{Now, LoadReport.slots, LoadReport.free, LoadReport.queued,
+                 LoadReport.workers};
   if (Loads.empty() || !Loads.back().hasSameNumbers(New))
     Loads.push_back(New);
 }
 
 /// Records that the job is ready for the plugin, or was cached.
-void Timeline::prepared(const Step &S) {
+void Timeline::recordPrepared(const Step &S) {
   JobRecord &J = Jobs[S.Job];
   J.Prepared = since(S.Ended - Zero);
   J.Preparing = std::max(0.0, J.Prepared - S.Seconds);
@@ -167,8 +169,8 @@ void Timeline::prepared(const Step &S) {
     J.From = JobRecord::Source::Cache;
 }
 
-void Timeline::offered(plan::JobId Job, AttemptId Id, Kind K,
-                       const BuiltJob &Built) {
+void Timeline::recordOffer(plan::JobId Job, AttemptId Id, Kind K,
+                           const BuiltJob &Built) {
   JobRecord &J = Jobs[Job];
   J.ShardBytes = Built.shard().size();
   J.ImportBytes = 0;
@@ -194,13 +196,13 @@ AttemptRecord *Timeline::attempt(AttemptId Id) {
 }
 
 /// Called also for state reports, which may arrive before submit() returns.
-void Timeline::wasAccepted(AttemptRecord &A) const {
+void Timeline::setAccepted(AttemptRecord &A) const {
   if (A.Accepted == NoTime)
     A.Accepted = Now;
 }
 
 /// Removes the attempt, which never began.
-void Timeline::busy(AttemptId Id) {
+void Timeline::recordBusy(AttemptId Id) {
   auto It = Places.find(Id);
   if (It == Places.end())
     return;
@@ -215,7 +217,7 @@ void Timeline::busy(AttemptId Id) {
 }
 
 /// The plugin restarts a job on its own: adds an attempt with the same id.
-AttemptRecord &Timeline::triedAgain(AttemptId Id) {
+AttemptRecord &Timeline::addRetry(AttemptId Id) {
   auto &[Job, Place] = Places[Id];
   std::vector<AttemptRecord> &Attempts = Jobs[Job].Attempts;
   AttemptRecord &Old = Attempts[Place];
@@ -230,16 +232,16 @@ AttemptRecord &Timeline::triedAgain(AttemptId Id) {
   return A;
 }
 
-void Timeline::stateChanged(AttemptId Id, uint32_t State, StringRef Worker) {
+void Timeline::recordState(AttemptId Id, uint32_t State, StringRef Worker) {
   AttemptRecord *A = attempt(Id);
   if (!A || A->Done != NoTime)
     return;
-  wasAccepted(*A);
+  setAccepted(*A);
   bool HasBegun = A->Sending != NoTime || A->Running != NoTime;
   bool IsElsewhere = State == DTLTO_STATE_SENDING && !Worker.empty() &&
                      !A->Worker.empty() && Worker != A->Worker;
   if (HasBegun && (State == DTLTO_STATE_QUEUED || IsElsewhere))
-    A = &triedAgain(Id);
+    A = &addRetry(Id);
   if (!Worker.empty())
     A->Worker = Worker.str();
   if (State == DTLTO_STATE_QUEUED)
@@ -249,7 +251,7 @@ void Timeline::stateChanged(AttemptId Id, uint32_t State, StringRef Worker) {
                                                   : A->Running;
   if (Time == NoTime)
     Time = Now;
-  A->RanHere |= State == DTLTO_STATE_LOCAL;
+  A->RanLocally |= State == DTLTO_STATE_LOCAL;
 }
 
 static AttemptRecord::Outcome outcome(int32_t Status) {
@@ -268,31 +270,31 @@ static AttemptRecord::Outcome outcome(int32_t Status) {
 }
 
 /// Records the end of an attempt at the plugin.
-void Timeline::ended(const Step &S, StringRef Worker) {
+void Timeline::recordEnd(const Step &S, StringRef Worker) {
   const AttemptId Id = S.E->Attempt;
   const bool HasFailed = S.E->What == PlanEvent::Failed;
   if (HasFailed && S.E->Why == Cause::Refused)
-    return lost(Id, Outcome::Refused);
+    return recordLost(Id, Outcome::Refused);
   if (AttemptRecord *A = attempt(Id); A && A->Done == NoTime) {
-    wasAccepted(*A);
+    setAccepted(*A);
     A->Numbers = S.Numbers;
     A->Done = Now;
     A->TheOutcome = outcome(S.Status);
-    A->RanHere = S.E->RanHere;
+    A->RanLocally = S.E->RanLocally;
     if (!Worker.empty())
       A->Worker = Worker.str();
-    A->Message = S.Said.str();
+    A->Message = S.Output.str();
     if (S.Status == DTLTO_OK)
       Jobs[S.Job].From =
-          A->RanHere ? JobRecord::Source::Here : JobRecord::Source::Worker;
+          A->RanLocally ? JobRecord::Source::Local : JobRecord::Source::Worker;
   }
   if (HasFailed && S.E->Why == Cause::BadResult)
-    lost(Id, Outcome::Infrastructure, S.Why);
+    recordLost(Id, Outcome::Infrastructure, S.Why);
 }
 
 /// Records that the attempt has failed, even if its result seemed good, or
 /// isn't needed any more.
-void Timeline::lost(AttemptId Id, Outcome O, StringRef Why) {
+void Timeline::recordLost(AttemptId Id, Outcome O, StringRef Why) {
   AttemptRecord *A = attempt(Id);
   if (!A || (A->Done != NoTime && A->TheOutcome != Outcome::Ok))
     return;
@@ -304,23 +306,23 @@ void Timeline::lost(AttemptId Id, Outcome O, StringRef Why) {
   A->Message = Why.str();
 }
 
-void Timeline::compiledLocally(const Step &S) {
-  const bool Verifies = IsVerify.contains(S.E->Attempt);
+void Timeline::recordLocalCompile(const Step &S) {
+  const bool Verifies = VerifyAttempts.contains(S.E->Attempt);
   JobRecord &J = Jobs[S.Job];
   AttemptRecord &A = J.Attempts.emplace_back();
-  A.TheKind = Verifies ? Kind::Verify : Kind::Here;
-  A.RanHere = true;
+  A.TheKind = Verifies ? Kind::Verify : Kind::Local;
+  A.RanLocally = true;
   A.Done = since(S.Ended - Zero);
   A.Running = std::max(0.0, A.Done - S.Seconds);
   if (S.Status != DTLTO_OK) {
     A.TheOutcome = Outcome::Compiler;
-    A.Message = S.Said.str();
+    A.Message = S.Output.str();
     return;
   }
   // The plugin may have been faster.
   bool IsNeeded = Verifies || J.Ended == NoTime;
   if (J.From == JobRecord::Source::None)
-    J.From = JobRecord::Source::Here;
+    J.From = JobRecord::Source::Local;
   else if (!Verifies)
     IsNeeded = false;
   A.TheOutcome = IsNeeded ? Outcome::Ok : Outcome::Cancelled;
@@ -342,24 +344,24 @@ void Timeline::finish(const LinkFacts &Run) {
         A.Done = End;
 }
 
-void Timeline::addEarlierStage(Timeline Earlier, double Began) {
-  auto Later = [&](std::initializer_list<double *> Times) {
+void Timeline::addEarlierStage(Timeline Earlier, double Offset) {
+  auto Shift = [&](std::initializer_list<double *> Times) {
     for (double *Time : Times)
       if (*Time != NoTime)
-        *Time += Began;
+        *Time += Offset;
   };
   for (JobRecord &J : Jobs) {
-    Later({&J.Preparing, &J.Prepared, &J.Delivering, &J.Ended});
+    Shift({&J.Preparing, &J.Prepared, &J.Delivering, &J.Ended});
     for (AttemptRecord &A : J.Attempts)
-      Later({&A.Offered, &A.Accepted, &A.Sending, &A.Running, &A.Receiving,
+      Shift({&A.Offered, &A.Accepted, &A.Sending, &A.Running, &A.Receiving,
              &A.Done});
   }
-  for (LoadRecord &L : Loads)
-    L.Time += Began;
+  for (LoadRecord &LoadReport : Loads)
+    LoadReport.Time += Offset;
   double End = this->end();
-  Later({&End});
+  Shift({&End});
   Earlier.Stages.push_back(
-      {Earlier.Jobs.size(), std::max(Began, Earlier.end()), End});
+      {Earlier.Jobs.size(), std::max(Offset, Earlier.end()), End});
   llvm::move(Jobs, std::back_inserter(Earlier.Jobs));
   llvm::append_range(Earlier.Loads, Loads);
   Earlier.Numbers = std::move(Numbers);

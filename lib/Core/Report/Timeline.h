@@ -29,8 +29,8 @@ constexpr double NoTime = -1;
 
 /// Returns why a job is compiled locally, for display. \p What is the reason of
 /// the step, \p PluginFailure why the plugin was dropped.
-std::string whyHere(plan::Cause Why, llvm::StringRef What,
-                    llvm::StringRef PluginFailure, unsigned TimeoutSeconds);
+std::string localReason(plan::Cause Why, llvm::StringRef What,
+                        llvm::StringRef PluginFailure, unsigned TimeoutSeconds);
 
 /// One attempt at a job.
 struct AttemptRecord {
@@ -48,8 +48,8 @@ struct AttemptRecord {
 
   Kind TheKind = Kind::First;
   Outcome TheOutcome = Outcome::Open;
-  bool RanHere =
-      false;       // by local code generation, even if the plugin asked for it
+  // By local code generation, even if the plugin asked for it.
+  bool RanLocally = false;
   uint64_t Id = 0; // in the session; 0 if the plugin never saw it
   double Offered = NoTime;
   double Accepted = NoTime;
@@ -67,7 +67,7 @@ struct JobRecord {
   enum class Source : uint8_t {
     None,   // no object
     Worker, // of the plugin
-    Here,   // this process
+    Local,  // this process
     Cache   // LLVM's
   };
 
@@ -80,8 +80,8 @@ struct JobRecord {
   uint64_t ShardBytes = 0;
   uint64_t ObjectBytes = 0;
   Source From = Source::None;
-  std::string WhyHere;  // why the plugin wasn't asked, or failed
-  unsigned NumBusy = 0; // how often the plugin had no room for it
+  std::string LocalReason; // why the plugin wasn't asked, or failed
+  unsigned NumBusy = 0;    // how often the plugin had no room for it
   double Preparing = NoTime;
   double Prepared = NoTime; // or found in the cache
   double Delivering = NoTime;
@@ -120,12 +120,12 @@ public:
            double ThinLink, double End, std::vector<PluginNumber> Numbers = {});
 
   /// Records \p S, a step of \p Run. \p TimeoutSeconds is the user's limit.
-  void saw(const Step &S, const LinkFacts &Run, unsigned TimeoutSeconds);
+  void onStep(const Step &S, const LinkFacts &Run, unsigned TimeoutSeconds);
   /// Ends the record, after all jobs.
   void finish(const LinkFacts &Run);
   /// Prepends \p Earlier, the record of the previous stage. This stage began
-  /// \p Began seconds after that one.
-  void addEarlierStage(Timeline Earlier, double Began);
+  /// \p Offset seconds after that one.
+  void addEarlierStage(Timeline Earlier, double Offset);
 
   // The record.
   llvm::ArrayRef<JobRecord> jobs() const { return Jobs; }
@@ -138,7 +138,7 @@ public:
   double openedAt() const { return Opened; }
   double end() const { return Stages.empty() ? NoTime : Stages.back().End; }
   bool hasFailed() const { return HasFailed; }
-  llvm::StringRef whyPluginFailed() const { return PluginFailure; }
+  llvm::StringRef pluginFailure() const { return PluginFailure; }
   /// The date and time when the link began, for display.
   std::chrono::system_clock::time_point date() const { return Date; }
   TimePoint zero() const { return Zero; }
@@ -149,21 +149,21 @@ private:
   static double since(std::chrono::steady_clock::duration D) {
     return std::max(0.0, std::chrono::duration<double>(D).count());
   }
-  void sawEvent(const Step &S, llvm::StringRef Worker);
-  void sawAction(const Step &S, const plan::Action &A, const LinkFacts &Run,
-                 unsigned TimeoutSeconds);
-  void sawLoad(const dtlto_load &L);
-  void prepared(const Step &S);
-  void offered(plan::JobId J, plan::AttemptId Id, Kind K,
-               const BuiltJob &Built);
-  void busy(plan::AttemptId Id);
-  void stateChanged(plan::AttemptId Id, uint32_t State, llvm::StringRef Worker);
-  void ended(const Step &S, llvm::StringRef Worker);
-  void lost(plan::AttemptId Id, Outcome O, llvm::StringRef Why = "");
-  void compiledLocally(const Step &S);
+  void handleEvent(const Step &S, llvm::StringRef Worker);
+  void handleAction(const Step &S, const plan::Action &A, const LinkFacts &Run,
+                    unsigned TimeoutSeconds);
+  void recordLoad(const dtlto_load &LoadReport);
+  void recordPrepared(const Step &S);
+  void recordOffer(plan::JobId J, plan::AttemptId Id, Kind K,
+                   const BuiltJob &Built);
+  void recordBusy(plan::AttemptId Id);
+  void recordState(plan::AttemptId Id, uint32_t State, llvm::StringRef Worker);
+  void recordEnd(const Step &S, llvm::StringRef Worker);
+  void recordLost(plan::AttemptId Id, Outcome O, llvm::StringRef Why = "");
+  void recordLocalCompile(const Step &S);
   AttemptRecord *attempt(plan::AttemptId Id);
-  AttemptRecord &triedAgain(plan::AttemptId Id);
-  void wasAccepted(AttemptRecord &A) const;
+  AttemptRecord &addRetry(plan::AttemptId Id);
+  void setAccepted(AttemptRecord &A) const;
 
   bool HasFailed = false;
   TimePoint Zero = {};
@@ -179,7 +179,7 @@ private:
   /// The job of each attempt, and the attempt's index there. If several have
   /// the same id, the last one.
   llvm::DenseMap<plan::AttemptId, std::pair<size_t, size_t>> Places;
-  llvm::DenseSet<plan::AttemptId> IsVerify; // local attempts
+  llvm::DenseSet<plan::AttemptId> VerifyAttempts; // local attempts
 };
 
 } // namespace dtlto

@@ -65,7 +65,7 @@ double dtlto::runSeconds(const AttemptRecord &A) {
 }
 
 static size_t winnerIndex(const JobRecord &J) {
-  if (J.From == JobRecord::Source::Worker || J.From == JobRecord::Source::Here)
+  if (J.From == JobRecord::Source::Worker || J.From == JobRecord::Source::Local)
     for (size_t I = 0; I != J.Attempts.size(); ++I)
       if (J.Attempts[I].TheOutcome == Outcome::Ok &&
           J.Attempts[I].TheKind != Kind::Verify)
@@ -116,7 +116,7 @@ unsigned dtlto::assignLanes(std::vector<LaneItem> &Items, double Slack) {
 namespace {
 
 /// The items of one host that need lanes.
-struct LanesOfHost {
+struct HostLanes {
   std::vector<LaneItem> Items;
   std::vector<Place *> Places; // one for each item
 
@@ -128,7 +128,8 @@ struct LanesOfHost {
 
 class Summarizer {
 public:
-  Summarizer(const Timeline &T, LaneRule Rule) : T(T), Rule(Rule) {}
+  Summarizer(const Timeline &Record, LaneRule Rule)
+      : Record(Record), Rule(Rule) {}
   Summary run();
 
 private:
@@ -138,21 +139,22 @@ private:
   void findWaits();
   void findWaitsOf(size_t Stage);
 
-  struct At {
+  struct AttemptRef {
     size_t Job, Attempt;
   };
-  double couldBegin(const At &A) const;
-  std::optional<At> waitsOf(At A);
-  std::optional<At> before(const At &A, double Could) const;
+  double earliestBegin(const AttemptRef &A) const;
+  std::optional<AttemptRef> waitsOf(AttemptRef A);
+  std::optional<AttemptRef> before(const AttemptRef &A,
+                                   double EarliestBegin) const;
   void step(Phase What, double Begin, size_t Job, size_t Attempt);
 
-  const Timeline &T;
+  const Timeline &Record;
   const LaneRule Rule;
   Summary S;
   /// By host: the occupants of its slots, by their end.
   struct Occupant {
     double Begin;
-    At Who;
+    AttemptRef Ref;
   };
   std::map<unsigned, std::multimap<double, Occupant>> OnHost;
   double Now = 0; // findWaits() goes backwards in time
@@ -161,10 +163,10 @@ private:
 } // namespace
 
 void Summarizer::findHosts() {
-  ArrayRef<JobRecord> Jobs = T.jobs();
+  ArrayRef<JobRecord> Jobs = Record.jobs();
   S.Places.resize(Jobs.size());
-  std::map<std::string, LanesOfHost> OfWorker;
-  LanesOfHost Here, Linker;
+  std::map<std::string, HostLanes> OfWorker;
+  HostLanes Local, Linker;
   for (size_t I = 0; I != Jobs.size(); ++I) {
     const JobRecord &J = Jobs[I];
     Summary::JobPlaces &P = S.Places[I];
@@ -174,7 +176,7 @@ void Summarizer::findHosts() {
       std::optional<Span> Time = occupancy(A, Rule);
       if (!Time)
         continue;
-      LanesOfHost &H = A.RanHere ? Here : OfWorker[A.Worker];
+      HostLanes &H = A.RanLocally ? Local : OfWorker[A.Worker];
       H.add(Time->Begin, Time->End, P.Attempts[K]);
     }
     if (J.Prepared > J.Preparing)
@@ -183,21 +185,23 @@ void Summarizer::findHosts() {
       Linker.add(J.Delivering, J.Ended, P.Deliver);
   }
   auto Add = [&](HostSummary::Kind TheKind, const std::string &Name,
-                 LanesOfHost &Of) {
-    if (Of.Items.empty())
+                 HostLanes &HostItems) {
+    if (HostItems.Items.empty())
       return;
     HostSummary &H = S.Hosts.emplace_back();
     H.TheKind = TheKind;
     H.Name = Name;
-    H.Lanes = assignLanes(Of.Items, Rule == LaneRule::Slots ? SlotSlack : 0);
-    for (const LaneItem &I : Of.Items) {
-      *Of.Places[I.Index] = {unsigned(S.Hosts.size() - 1), I.Lane};
+    H.Lanes =
+        assignLanes(HostItems.Items, Rule == LaneRule::Slots ? SlotSlack : 0);
+    for (const LaneItem &I : HostItems.Items) {
+      *HostItems.Places[I.Index] = {unsigned(S.Hosts.size() - 1), I.Lane};
       H.Busy += I.End - I.Begin;
     }
   };
-  for (auto &[Name, Of] : OfWorker)
-    Add(HostSummary::Kind::Worker, Name.empty() ? "(unknown)" : Name, Of);
-  Add(HostSummary::Kind::Here, "in the linker", Here);
+  for (auto &[Name, HostItems] : OfWorker)
+    Add(HostSummary::Kind::Worker, Name.empty() ? "(unknown)" : Name,
+        HostItems);
+  Add(HostSummary::Kind::Local, "in the linker", Local);
   Add(HostSummary::Kind::Linker, "prepare, deliver", Linker);
 }
 
@@ -207,15 +211,15 @@ static bool hasFailed(const AttemptRecord &A) {
 }
 
 void Summarizer::count() {
-  for (size_t I = 0; I != T.jobs().size(); ++I) {
-    const JobRecord &J = T.jobs()[I];
+  for (size_t I = 0; I != Record.jobs().size(); ++I) {
+    const JobRecord &J = Record.jobs()[I];
     switch (J.From) {
     case JobRecord::Source::Worker:
       ++S.FromWorker;
       S.BytesBack += J.ObjectBytes;
       break;
-    case JobRecord::Source::Here:
-      ++S.FromHere;
+    case JobRecord::Source::Local:
+      ++S.FromLocal;
       break;
     case JobRecord::Source::Cache:
       ++S.FromCache;
@@ -232,7 +236,7 @@ void Summarizer::count() {
       S.DuplicatesWon += A.TheKind == Kind::Duplicate && K == Winner;
       S.FailedAttempts += hasFailed(A);
       (K == Winner ? S.Work : S.Waste) += runSeconds(A);
-      if (A.Id && !A.RanHere &&
+      if (A.Id && !A.RanLocally &&
           (A.Accepted != NoTime || A.TheOutcome == Outcome::Ok)) {
         S.BytesOut += J.PrimaryBytes + J.ImportBytes + J.ShardBytes;
         S.ImportBytes += J.ImportBytes;
@@ -248,33 +252,33 @@ void Summarizer::count() {
 }
 
 void Summarizer::bound() {
-  unsigned Told = 0;
-  for (const LoadRecord &L : T.loads())
-    if (L.Slots != UINT32_MAX)
-      Told = std::max(Told, L.Slots);
+  unsigned ReportedSlots = 0;
+  for (const LoadRecord &Load : Record.loads())
+    if (Load.Slots != UINT32_MAX)
+      ReportedSlots = std::max(ReportedSlots, Load.Slots);
   // Jobs that the plugin runs in the linker are in its own slots.
-  std::vector<LaneItem> Beside, Runs;
-  for (const JobRecord &J : T.jobs())
+  std::vector<LaneItem> LocalRuns, Runs;
+  for (const JobRecord &J : Record.jobs())
     for (const AttemptRecord &A : J.Attempts)
       for (const Span &Sp : spans(A))
         if (Sp.What == Phase::Run) {
           Runs.push_back({Sp.Begin, Sp.End, 0});
-          if (A.TheKind == Kind::Here)
-            Beside.push_back(Runs.back());
+          if (A.TheKind == Kind::Local)
+            LocalRuns.push_back(Runs.back());
         }
-  S.Slots = std::max({Told + assignLanes(Beside, SlotSlack),
+  S.Slots = std::max({ReportedSlots + assignLanes(LocalRuns, SlotSlack),
                       assignLanes(Runs, SlotSlack), 1u});
-  S.Bound = T.thinLink();
-  for (size_t Stage = 0; Stage != T.stages().size(); ++Stage) {
+  S.Bound = Record.thinLink();
+  for (size_t Stage = 0; Stage != Record.stages().size(); ++Stage) {
     double Longest = 0, All = 0;
-    for (const JobRecord &J : T.jobsOf(Stage)) {
+    for (const JobRecord &J : Record.jobsOf(Stage)) {
       const AttemptRecord *A = winner(J);
       double Run = A ? runSeconds(*A) : 0;
       Longest = std::max(Longest, Run);
       All += Run;
       if (Run > S.LongestRun) {
         S.LongestRun = Run;
-        S.LongestJob = &J - T.jobs().data();
+        S.LongestJob = &J - Record.jobs().data();
       }
     }
     S.Bound += std::max(Longest, All / S.Slots);
@@ -282,10 +286,10 @@ void Summarizer::bound() {
 }
 
 /// Returns the attempt that occupied a slot of \p A's host until now, when \p A
-/// began. Returns nothing if no slot became free after \p Could: then \p A
-/// didn't wait for one.
-std::optional<Summarizer::At> Summarizer::before(const At &A,
-                                                 double Could) const {
+/// began. Returns nothing if no slot became free after \p EarliestBegin: then
+/// \p A didn't wait for one.
+std::optional<Summarizer::AttemptRef>
+Summarizer::before(const AttemptRef &A, double EarliestBegin) const {
   const Place &P = S.Places[A.Job].Attempts[A.Attempt];
   auto Host = OnHost.find(P.Host);
   if (P.Host == Place::None || Host == OnHost.end())
@@ -293,11 +297,11 @@ std::optional<Summarizer::At> Summarizer::before(const At &A,
   auto It = Host->second.upper_bound(Now + SlotSlack);
   while (It != Host->second.begin()) {
     --It;
-    if (It->first <= Could)
+    if (It->first <= EarliestBegin)
       return std::nullopt;
     // Each step has to lead to an earlier time.
     if (It->second.Begin < Now)
-      return It->second.Who;
+      return It->second.Ref;
   }
   return std::nullopt;
 }
@@ -315,7 +319,7 @@ void Summarizer::step(Phase What, double Begin, size_t Job, size_t Attempt) {
 }
 
 void Summarizer::findWaits() {
-  ArrayRef<JobRecord> Jobs = T.jobs();
+  ArrayRef<JobRecord> Jobs = Record.jobs();
   for (size_t I = 0; I != Jobs.size(); ++I)
     for (size_t K = 0; K != Jobs[I].Attempts.size(); ++K) {
       const Place &P = S.Places[I].Attempts[K];
@@ -324,56 +328,56 @@ void Summarizer::findWaits() {
         OnHost[P.Host].insert({Time->End, {Time->Begin, {I, K}}});
     }
 
-  Now = std::max(0.0, T.end());
-  for (size_t I = T.stages().size(); I-- != 0;) {
+  Now = std::max(0.0, Record.end());
+  for (size_t I = Record.stages().size(); I-- != 0;) {
     findWaitsOf(I);
     if (I != 0)
-      step(Phase::Merge, T.stages()[I - 1].End, None, None);
+      step(Phase::Merge, Record.stages()[I - 1].End, None, None);
   }
-  step(Phase::ThinLink, -T.thinLink(), None, None);
+  step(Phase::ThinLink, -Record.thinLink(), None, None);
   std::reverse(S.Waits.begin(), S.Waits.end());
 }
 
 /// From the end of a stage's last job back to the stage's beginning.
 void Summarizer::findWaitsOf(size_t Stage) {
   const JobRecord *Last = nullptr;
-  for (const JobRecord &J : T.jobsOf(Stage))
+  for (const JobRecord &J : Record.jobsOf(Stage))
     if (J.Ended != NoTime && (!Last || J.Ended > Last->Ended))
       Last = &J;
   if (Last) {
-    At A{size_t(Last - T.jobs().data()), winnerIndex(*Last)};
+    AttemptRef A{size_t(Last - Record.jobs().data()), winnerIndex(*Last)};
     if (A.Attempt == None && !Last->Attempts.empty())
       A.Attempt = Last->Attempts.size() - 1;
     step(Phase::Close, Last->Ended, None, None);
     if (Last->Delivering != NoTime)
       step(Phase::Deliver, Last->Delivering, A.Job, None);
-    std::optional<At> Next = A;
+    std::optional<AttemptRef> Next = A;
     while (Next)
       Next = waitsOf(*Next);
   }
-  step(Phase::Wait, T.stages()[Stage].Begin,
+  step(Phase::Wait, Record.stages()[Stage].Begin,
        S.Waits.empty() ? None : S.Waits.back().Job, None);
 }
 
 /// Returns since when \p A could have begun. A further attempt is made when
 /// another takes long, or has failed.
-double Summarizer::couldBegin(const At &A) const {
-  const JobRecord &J = T.jobs()[A.Job];
+double Summarizer::earliestBegin(const AttemptRef &A) const {
+  const JobRecord &J = Record.jobs()[A.Job];
   if (A.Attempt == 0)
     return std::max(0.0, J.Prepared);
-  double Could = J.Attempts[A.Attempt].Offered;
-  if (Could == NoTime)
+  double EarliestBegin = J.Attempts[A.Attempt].Offered;
+  if (EarliestBegin == NoTime)
     for (const AttemptRecord &Earlier :
          ArrayRef(J.Attempts).take_front(A.Attempt))
       if (Earlier.Done < Now)
-        Could = std::max(Could, Earlier.Done);
-  return Could;
+        EarliestBegin = std::max(EarliestBegin, Earlier.Done);
+  return EarliestBegin;
 }
 
 /// Adds the phases of \p A. Returns the attempt that it waited for; nothing if
 /// the job waited in the linker.
-std::optional<Summarizer::At> Summarizer::waitsOf(At A) {
-  const JobRecord &J = T.jobs()[A.Job];
+std::optional<Summarizer::AttemptRef> Summarizer::waitsOf(AttemptRef A) {
+  const JobRecord &J = Record.jobs()[A.Job];
   auto StepIfKnown = [&](Phase What, double Begin, size_t Attempt) {
     if (Begin != NoTime)
       step(What, Begin, A.Job, Attempt);
@@ -389,17 +393,18 @@ std::optional<Summarizer::At> Summarizer::waitsOf(At A) {
   for (const Span &Sp : llvm::reverse(All))
     if (Sp.What != Phase::Queue)
       step(Sp.What, Sp.Begin, A.Job, A.Attempt);
-  const double Could = couldBegin(A);
-  if (std::optional<At> Previous = before(A, Could)) {
+  const double EarliestBegin = earliestBegin(A);
+  if (std::optional<AttemptRef> Previous = before(A, EarliestBegin)) {
     step(Phase::Queue,
-         occupancy(T.jobs()[Previous->Job].Attempts[Previous->Attempt], Rule)
+         occupancy(Record.jobs()[Previous->Job].Attempts[Previous->Attempt],
+                   Rule)
              ->End,
          A.Job, A.Attempt);
     return Previous;
   }
   if (A.Attempt != 0) {
-    step(Phase::Queue, std::max(0.0, Could), A.Job, A.Attempt);
-    return At{A.Job, A.Attempt - 1};
+    step(Phase::Queue, std::max(0.0, EarliestBegin), A.Job, A.Attempt);
+    return AttemptRef{A.Job, A.Attempt - 1};
   }
   StepIfKnown(Phase::Queue, Attempt.Offered, A.Attempt);
   StepIfKnown(Phase::Ready, J.Prepared, A.Attempt);
@@ -415,6 +420,6 @@ Summary Summarizer::run() {
   return std::move(S);
 }
 
-Summary dtlto::summarize(const Timeline &T, LaneRule Rule) {
-  return Summarizer(T, Rule).run();
+Summary dtlto::summarize(const Timeline &Record, LaneRule Rule) {
+  return Summarizer(Record, Rule).run();
 }

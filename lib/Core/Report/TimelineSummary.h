@@ -69,7 +69,7 @@ unsigned assignLanes(std::vector<LaneItem> &Items, double Slack = 0);
 struct HostSummary {
   enum class Kind : uint8_t {
     Worker, // of the plugin
-    Here,   // code generation in the linker
+    Local,  // code generation in the linker
     Linker  // the linker's threads that prepare and deliver jobs
   };
   Kind TheKind = Kind::Worker;
@@ -107,7 +107,7 @@ struct Summary {
   std::vector<JobPlaces> Places;
 
   // Of all jobs.
-  size_t FromWorker = 0, FromHere = 0, FromCache = 0, WithoutObject = 0;
+  size_t FromWorker = 0, FromLocal = 0, FromCache = 0, WithoutObject = 0;
   size_t Retries = 0, Duplicates = 0, DuplicatesWon = 0, FailedAttempts = 0;
   uint64_t BytesOut = 0;  // inputs of all accepted attempts, uncompressed
   uint64_t BytesBack = 0; // objects of workers

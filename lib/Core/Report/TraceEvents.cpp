@@ -104,17 +104,17 @@ void EventsWriter::span(const Timeline &T, const JobRecord &Job, StringRef What,
 /// Queued jobs have no slot, so they get lanes of their own.
 void EventsWriter::writeQueues(const Timeline &T) {
   std::vector<LaneItem> Items;
-  std::vector<std::pair<const JobRecord *, const AttemptRecord *>> Whose;
+  std::vector<std::pair<const JobRecord *, const AttemptRecord *>> Owners;
   for (const JobRecord &J : T.jobs())
     for (const AttemptRecord &A : J.Attempts)
       for (const Span &S : spans(A))
         if (S.What == Phase::Queue) {
           Items.push_back({S.Begin, S.End, Items.size()});
-          Whose.push_back({&J, &A});
+          Owners.push_back({&J, &A});
         }
   unsigned NumLanes = assignLanes(Items);
   for (const LaneItem &I : Items) {
-    auto [J, A] = Whose[I.Index];
+    auto [J, A] = Owners[I.Index];
     span(T, *J, name(Phase::Queue), I.Begin, I.End, NextTrack + I.Lane, A);
   }
   for (unsigned Lane = 0; Lane != NumLanes; ++Lane)
@@ -124,15 +124,15 @@ void EventsWriter::writeQueues(const Timeline &T) {
 void EventsWriter::write(const Timeline &T) {
   // Viewers require that spans of a track are nested or disjoint.
   Summary S = summarize(T, LaneRule::Spans);
-  std::vector<int64_t> FirstOf; // by host
+  std::vector<int64_t> FirstTracks; // by host
   for (const HostSummary &H : S.Hosts) {
-    FirstOf.push_back(NextTrack);
-    if (H.TheKind == HostSummary::Kind::Here)
+    FirstTracks.push_back(NextTrack);
+    if (H.TheKind == HostSummary::Kind::Local)
       continue;
     for (unsigned Lane = 0; Lane != H.Lanes; ++Lane)
       nameTrack(NextTrack++, "dtlto: " + H.Name + " #" + Twine(Lane + 1));
   }
-  auto Track = [&](const Place &P) { return FirstOf[P.Host] + P.Lane; };
+  auto Track = [&](const Place &P) { return FirstTracks[P.Host] + P.Lane; };
   for (size_t I = 0; I != T.jobs().size(); ++I) {
     const JobRecord &J = T.jobs()[I];
     const Summary::JobPlaces &Places = S.Places[I];
@@ -144,7 +144,7 @@ void EventsWriter::write(const Timeline &T) {
            Track(Places.Deliver));
     for (size_t K = 0; K != J.Attempts.size(); ++K) {
       const AttemptRecord &A = J.Attempts[K];
-      if (A.RanHere || Places.Attempts[K].Host == Place::None)
+      if (A.RanLocally || Places.Attempts[K].Host == Place::None)
         continue;
       for (const Span &Sp : spans(A))
         if (Sp.What != Phase::Queue)
@@ -162,13 +162,13 @@ Error dtlto::addTraceEvents(std::string &Trace, ArrayRef<Timeline> Timelines,
   if (!StringRef(Trace).starts_with(Prefix) || End == std::string::npos)
     return failure("the time trace has an unknown form; the jobs were not "
                    "added to it");
-  std::string Ours;
-  raw_string_ostream OS(Ours);
+  std::string NewEvents;
+  raw_string_ostream OS(NewEvents);
   EventsWriter W(OS, Start);
   for (const Timeline &T : Timelines)
     W.write(T);
   OS.flush();
-  if (!Ours.empty())
-    Trace.insert(End + 1, "," + Ours);
+  if (!NewEvents.empty())
+    Trace.insert(End + 1, "," + NewEvents);
   return Error::success();
 }

@@ -29,7 +29,7 @@ class Collector {
 public:
   CompilerWords take() {
     end();
-    return std::move(Words);
+    return std::move(Result);
   }
   void begin(MessageLevel Level, const Twine &Text) {
     end();
@@ -47,14 +47,14 @@ public:
       return;
     // As in-process, a diagnostic may end in an empty line.
     if (Open->Level == MessageLevel::Error)
-      Words.Errors.push_back(std::move(Open->Text));
+      Result.Errors.push_back(std::move(Open->Text));
     else if (!StringRef(Open->Text).trim().empty())
-      Words.Messages.push_back(std::move(*Open));
+      Result.Messages.push_back(std::move(*Open));
     Open.reset();
   }
   bool isIn(MessageLevel Level) const { return Open && Open->Level == Level; }
 
-  CompilerWords Words;
+  CompilerWords Result;
 
 private:
   std::optional<CompilerMessage> Open;
@@ -106,14 +106,14 @@ static bool consumeFlag(StringRef &Text) {
 }
 
 /// Whether \p Line is clang's count of diagnostics ("2 warnings generated.").
-static bool isSum(StringRef Line) {
+static bool isSummaryLine(StringRef Line) {
   StringRef Text = Line.ltrim("0123456789");
   return Text.size() != Line.size() && Text.ends_with(" generated.") &&
          (Text.starts_with(" warning") || Text.starts_with(" error"));
 }
 
 /// Returns \p Text, a message of clang, in LLVM's wording.
-static std::string inLLVMsWords(StringRef Text) {
+static std::string asLLVMText(StringRef Text) {
   static const Regex Linking("^linking module '[^']*': (.*)$"),
       Call("^call to '(.*)' declared with '(warning|error)' attribute: (.*)$");
   SmallVector<StringRef, 4> Parts;
@@ -131,7 +131,8 @@ namespace {
 /// Reads the output of a stock clang.
 class ClangReader {
 public:
-  ClangReader(StringRef Said, StringRef Module) : Rest(Said), Module(Module) {}
+  ClangReader(StringRef Output, StringRef Module)
+      : Rest(Output), Module(Module) {}
   CompilerWords read();
 
 private:
@@ -141,7 +142,7 @@ private:
 
   StringRef Rest; // the lines after the current one
   const StringRef Module;
-  Collector C;
+  Collector Out;
   bool AfterAssembly = false; // clang reports the same failure again
   bool InAssembly = false;    // up to the caret
   bool IsBitcode = false;     // clang shows the bitcode file's lines as source
@@ -153,7 +154,7 @@ CompilerWords ClangReader::read() {
   while (!Rest.empty()) {
     StringRef Line;
     std::tie(Line, Rest) = Rest.split('\n');
-    if (isSum(Line) || readLinkError(Line))
+    if (isSummaryLine(Line) || readLinkError(Line))
       continue;
     Head H = readHead(Line);
     if (H.Kind.empty()) {
@@ -163,13 +164,13 @@ CompilerWords ClangReader::read() {
     InAssembly = H.Place.starts_with(AsmPlace);
     if (InAssembly) {
       AfterAssembly = true;
-      C.begin(levelOf(H.Kind),
-              (Module.empty() ? "" : Module + " ") + H.Place + H.Text);
+      Out.begin(levelOf(H.Kind),
+                (Module.empty() ? "" : Module + " ") + H.Place + H.Text);
       continue;
     }
     readDiagnostic(Line, H);
   }
-  return C.take();
+  return Out.take();
 }
 
 /// Reads clang's errors when it doesn't import, or can't read its inputs.
@@ -177,30 +178,30 @@ bool ClangReader::readLinkError(StringRef Line) {
   StringRef Thin = Line;
   const bool IsThin = Thin.consume_front("Error running ThinLTO backend: ");
   if (IsThin && Thin.starts_with("Function Import: ")) {
-    C.begin(MessageLevel::Error, Thin);
+    Out.begin(MessageLevel::Error, Thin);
     return true;
   }
   if (!IsThin && !Line.starts_with("Error loading "))
     return false;
-  C.end();
-  if (C.Words.Unread.empty())
-    C.Words.Unread = Line.trim().str();
+  Out.end();
+  if (Out.Result.ReadError.empty())
+    Out.Result.ReadError = Line.trim().str();
   return true;
 }
 
 /// Reads a line that begins no diagnostic.
 void ClangReader::readText(StringRef Line) {
   if (InAssembly) {
-    C.add(Line);
+    Out.add(Line);
     InAssembly = Line.trim().find_first_not_of("^~ ") != StringRef::npos;
     if (!InAssembly)
-      C.add(""); // as LLVM does
+      Out.add(""); // as LLVM does
   } else if (IsBitcode && Line.ltrim(" 0123456789").starts_with("| ")) {
     return;
-  } else if (C.isIn(MessageLevel::Text) || C.isIn(MessageLevel::Error)) {
-    C.add(Line);
+  } else if (Out.isIn(MessageLevel::Text) || Out.isIn(MessageLevel::Error)) {
+    Out.add(Line);
   } else if (!Line.trim().empty()) {
-    C.begin(MessageLevel::Text, Line);
+    Out.begin(MessageLevel::Text, Line);
   }
 }
 
@@ -209,8 +210,8 @@ void ClangReader::readDiagnostic(StringRef Line, const Head &H) {
   bool HasFlag = consumeFlag(Text);
   if (std::exchange(AfterAssembly, false) &&
       Text == "cannot compile inline asm")
-    return C.end();
-  std::string Lines = inLLVMsWords(Text);
+    return Out.end();
+  std::string Lines = asLLVMText(Text);
   // LLVM's text may have ended in a newline.
   if (StringRef Next = Rest.split('\n').first;
       !HasFlag && Next.starts_with(" [-") && consumeFlag(Next) &&
@@ -220,30 +221,30 @@ void ClangReader::readDiagnostic(StringRef Line, const Head &H) {
     Rest = Rest.split('\n').second;
   }
   if (!HasFlag && H.Kind == "warning" && H.Place.empty())
-    return C.begin(MessageLevel::Text, Line);
+    return Out.begin(MessageLevel::Text, Line);
   IsBitcode = StringRef(Lines).contains(" marked \"dontcall-") ||
               (!Module.empty() && H.Place.starts_with((Module + ":").str()));
-  C.begin(levelOf(H.Kind), (IsBitcode ? "" : H.Place) + Lines);
+  Out.begin(levelOf(H.Kind), (IsBitcode ? "" : H.Place) + Lines);
   if (H.Kind != "error")
-    C.end();
+    Out.end();
 }
 
-CompilerWords dtlto::readClangWords(StringRef Said, StringRef Module) {
-  return ClangReader(Said, Module).read();
+CompilerWords dtlto::readClangOutput(StringRef Output, StringRef Module) {
+  return ClangReader(Output, Module).read();
 }
 
-CompilerWords dtlto::readWorkerWords(StringRef Said) {
-  Collector C;
-  for (StringRef Rest = Said.rtrim(); !Rest.empty();) {
+CompilerWords dtlto::readWorkerOutput(StringRef Output) {
+  Collector Out;
+  for (StringRef Rest = Output.rtrim(); !Rest.empty();) {
     StringRef Line;
     std::tie(Line, Rest) = Rest.split('\n');
     Head H = readHead(Line);
     if (H.Kind.empty() && Line.starts_with("dtlto-codegen: "))
-      C.begin(MessageLevel::Text, Line);
+      Out.begin(MessageLevel::Text, Line);
     else if (H.Kind.empty() || !H.Place.empty())
-      C.add(Line);
+      Out.add(Line);
     else
-      C.begin(levelOf(H.Kind), H.Text);
+      Out.begin(levelOf(H.Kind), H.Text);
   }
-  return C.take();
+  return Out.take();
 }

@@ -48,15 +48,15 @@ struct CompilerWords {
   std::vector<CompilerMessage> Messages; // all others
   /// Why clang couldn't read a module or the index; otherwise empty. clang
   /// exits with 0 in this case.
-  std::string Unread;
+  std::string ReadError;
 };
 
-/// Reads \p Said, clang's standard error for \p Module (as LLD shows it; empty
-/// if unknown).
-CompilerWords readClangWords(llvm::StringRef Said, llvm::StringRef Module);
+/// Reads \p Output, clang's standard error for \p Module (as LLD shows it;
+/// empty if unknown).
+CompilerWords readClangOutput(llvm::StringRef Output, llvm::StringRef Module);
 
-/// Reads \p Said, the standard error of dtlto-codegen.
-CompilerWords readWorkerWords(llvm::StringRef Said);
+/// Reads \p Output, the standard error of dtlto-codegen.
+CompilerWords readWorkerOutput(llvm::StringRef Output);
 
 } // namespace dtlto
 

@@ -145,9 +145,9 @@ static Expected<std::vector<CostEntry>> readToReplace(const std::string &Path) {
   if (!*Text)
     return std::vector<CostEntry>();
   // A failed file system may leave a file empty, or full of zeros.
-  bool Ours = StringRef(**Text).starts_with(Magic) ||
-              (*Text)->find_first_not_of('\0') == std::string::npos;
-  if (!Ours)
+  bool IsCostFile = StringRef(**Text).starts_with(Magic) ||
+                    (*Text)->find_first_not_of('\0') == std::string::npos;
+  if (!IsCostFile)
     return failure("it is not a cost history");
   Expected<std::vector<CostEntry>> Entries = parseCosts(**Text);
   if (Entries)

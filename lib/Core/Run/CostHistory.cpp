@@ -67,13 +67,13 @@ static uint64_t boundedBytes(uint64_t Bytes) {
   return std::clamp<uint64_t>(Bytes, 1, MaxCostBytes);
 }
 
-static bool sameSize(uint64_t A, uint64_t B) {
+static bool haveSimilarSize(uint64_t A, uint64_t B) {
   return A / MaxGrowth <= B && B / MaxGrowth <= A;
 }
 
-/// Scales \p Seconds of a module from \p Then to \p Now bytes.
-static double scale(double Seconds, uint64_t Then, uint64_t Now) {
-  return Seconds * (double(Now) / double(Then));
+/// Scales \p Seconds of a module from \p OldBytes to \p NewBytes bytes.
+static double scale(double Seconds, uint64_t OldBytes, uint64_t NewBytes) {
+  return Seconds * (double(NewBytes) / double(OldBytes));
 }
 
 /// Returns the median of seconds for each byte, weighted by module size, since
@@ -136,40 +136,42 @@ std::unique_ptr<CostHistory> CostHistory::load(StringRef Path,
            " modules";
   if (Note)
     *Note = Text;
-  History->know(std::move(Entries));
+  History->setKnown(std::move(Entries));
   return History;
 }
 
-void CostHistory::know(std::vector<CostEntry> Entries) {
+void CostHistory::setKnown(std::vector<CostEntry> Entries) {
   Rate = rate(Entries);
-  C.Known = std::move(Entries);
-  llvm::sort(C.Known, [](const CostEntry &A, const CostEntry &B) {
+  Data.KnownEntries = std::move(Entries);
+  llvm::sort(Data.KnownEntries, [](const CostEntry &A, const CostEntry &B) {
     return A.Key < B.Key;
   });
-  C.IsUsed.assign(C.Known.size(), false);
+  Data.IsUsed.assign(Data.KnownEntries.size(), false);
 }
 
 const CostEntry *CostHistory::Contents::find(uint64_t Key) const {
-  auto It = llvm::lower_bound(
-      Known, Key, [](const CostEntry &E, uint64_t K) { return E.Key < K; });
-  return It != Known.end() && It->Key == Key ? &*It : nullptr;
+  auto It =
+      llvm::lower_bound(KnownEntries, Key, [](const CostEntry &E, uint64_t K) {
+        return E.Key < K;
+      });
+  return It != KnownEntries.end() && It->Key == Key ? &*It : nullptr;
 }
 
 size_t CostHistory::size() const {
   std::lock_guard<std::mutex> Lock(Mutex);
-  return C.Known.size();
+  return Data.KnownEntries.size();
 }
 
 CostEstimate CostHistory::estimate(StringRef KeyText, uint64_t Bytes,
-                                   uint64_t BytesBeside) const {
+                                   uint64_t LoadedBytes) const {
   uint64_t Key = xxh3_64bits(KeyText);
   Bytes = boundedBytes(Bytes);
   std::lock_guard<std::mutex> Lock(Mutex);
   uint64_t Memory = BaseMemory + MemoryRate * Bytes +
-                    LoadedRate * std::min(BytesBeside, MaxCostBytes);
-  if (const CostEntry *E = C.find(Key)) {
-    C.IsUsed[E - C.Known.data()] = true;
-    if (sameSize(E->Bytes, Bytes)) {
+                    LoadedRate * std::min(LoadedBytes, MaxCostBytes);
+  if (const CostEntry *E = Data.find(Key)) {
+    Data.IsUsed[E - Data.KnownEntries.data()] = true;
+    if (haveSimilarSize(E->Bytes, Bytes)) {
       if (E->KiB)
         Memory = static_cast<uint64_t>(
             scale(double(E->KiB) * 1024, E->Bytes, Bytes));
@@ -187,22 +189,22 @@ void CostHistory::record(StringRef KeyText, uint64_t Bytes, double Seconds,
   if (Path.empty())
     return;
   std::lock_guard<std::mutex> Lock(Mutex);
-  C.Recorded.push_back({xxh3_64bits(KeyText), boundedBytes(Bytes), Seconds,
-                        std::min(Memory, MaxCostBytes) / 1024});
+  Data.NewTimes.push_back({xxh3_64bits(KeyText), boundedBytes(Bytes), Seconds,
+                           std::min(Memory, MaxCostBytes) / 1024});
 }
 
 /// Returns the recorded time that counts for each module.
-std::vector<CostHistory::Time> CostHistory::Contents::recordedByKey() const {
-  std::vector<Time> Times = Recorded;
+std::vector<CostHistory::Time> CostHistory::Contents::newTimesByKey() const {
+  std::vector<Time> Times = NewTimes;
   llvm::stable_sort(Times, [](const Time &A, const Time &B) {
     return std::tie(A.Key, A.Bytes) < std::tie(B.Key, B.Bytes);
   });
   // Keep the last of each key: of equally large ones, the latest.
-  size_t Kept = 0;
+  size_t NumKept = 0;
   for (size_t I = 0; I != Times.size(); ++I)
     if (I + 1 == Times.size() || Times[I + 1].Key != Times[I].Key)
-      Times[Kept++] = Times[I];
-  Times.resize(Kept);
+      Times[NumKept++] = Times[I];
+  Times.resize(NumKept);
   return Times;
 }
 
@@ -212,22 +214,22 @@ void CostHistory::Contents::merge(std::vector<CostEntry> &Entries) const {
   std::unordered_map<uint64_t, const CostEntry *> InFile(Entries.size());
   for (const CostEntry &E : Entries)
     InFile[E.Key] = &E;
-  auto old = [&](uint64_t Key) {
+  auto findOld = [&](uint64_t Key) {
     auto It = InFile.find(Key);
     return It != InFile.end() ? It->second : find(Key);
   };
 
   std::vector<CostEntry> Merged;
-  std::unordered_set<uint64_t> Done(Entries.size() + Recorded.size());
+  std::unordered_set<uint64_t> Done(Entries.size() + NewTimes.size());
   auto add = [&](const CostEntry &E) {
     if (Merged.size() != MaxCostEntries && Done.insert(E.Key).second)
       Merged.push_back(E);
   };
-  for (const Time &T : recordedByKey()) {
+  for (const Time &T : newTimesByKey()) {
     double Seconds = T.Seconds;
     uint64_t KiB = T.KiB;
-    const CostEntry *Old = old(T.Key);
-    if (Old && sameSize(Old->Bytes, T.Bytes)) {
+    const CostEntry *Old = findOld(T.Key);
+    if (Old && haveSimilarSize(Old->Bytes, T.Bytes)) {
       Seconds = (Seconds + scale(seconds(*Old), Old->Bytes, T.Bytes)) / 2;
       if (KiB == 0)
         KiB = std::min(
@@ -238,9 +240,9 @@ void CostHistory::Contents::merge(std::vector<CostEntry> &Entries) const {
         std::clamp(std::round(Seconds * 1e6), 1.0, double(MaxCostMicroseconds));
     add({T.Key, T.Bytes, uint64_t(Microseconds), KiB});
   }
-  for (size_t I = 0; I != Known.size(); ++I)
+  for (size_t I = 0; I != KnownEntries.size(); ++I)
     if (IsUsed[I])
-      add(*old(Known[I].Key));
+      add(*findOld(KnownEntries[I].Key));
   for (const CostEntry &E : Entries)
     add(E);
   Entries = std::move(Merged);
@@ -248,24 +250,25 @@ void CostHistory::Contents::merge(std::vector<CostEntry> &Entries) const {
 
 std::string CostHistory::save() {
   std::lock_guard<std::mutex> Lock(Mutex);
-  if (C.Recorded.empty())
+  if (Data.NewTimes.empty())
     return "";
   struct File {
-    Contents Ours;
-    std::vector<CostEntry> Written;
+    Contents Snapshot;
+    std::vector<CostEntry> NewEntries;
     std::string Why; // why it couldn't be written
   };
   auto Update = std::make_shared<File>();
-  Update->Ours = C;
+  Update->Snapshot = Data;
   // Merging takes time as well.
-  const uint64_t Work = (C.Known.size() + C.Recorded.size()) * WorkOfEntry;
+  const uint64_t Work =
+      (Data.KnownEntries.size() + Data.NewTimes.size()) * WorkOfEntry;
   FileAccess Access = runFileTask(
       folder(),
       [Update, Path = Path] {
         if (Error E =
                 updateCostFile(Path, [&](std::vector<CostEntry> &Entries) {
-                  Update->Ours.merge(Entries);
-                  Update->Written = Entries;
+                  Update->Snapshot.merge(Entries);
+                  Update->NewEntries = Entries;
                 }))
           Update->Why = toString(std::move(E));
       },
@@ -276,7 +279,7 @@ std::string CostHistory::save() {
   std::string Why = Access == FileAccess::Done ? Update->Why : NoAnswer;
   if (!Why.empty())
     return "cost history '" + Path + "' was not written: " + Why;
-  know(std::move(Update->Written));
-  C.Recorded.clear();
+  setKnown(std::move(Update->NewEntries));
+  Data.NewTimes.clear();
   return "";
 }

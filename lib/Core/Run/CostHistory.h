@@ -33,7 +33,7 @@ namespace dtlto {
 struct CostEstimate {
   double Seconds;  // more than 0, and finite
   uint64_t Memory; // bytes, without memory that all processes share
-  bool Learnt;     // whether Seconds is from its own earlier times
+  bool IsMeasured; // whether Seconds is from its own earlier times
 };
 
 /// Returns \p Original, a module's name in LLD, without what depends on other
@@ -59,11 +59,11 @@ public:
                                            std::string *Note = nullptr);
 
   /// Returns the estimate for the module of \p Key, with \p Bytes of bitcode to
-  /// compile and \p BytesBeside that are only loaded, such as the rest of a
+  /// compile and \p LoadedBytes that are only loaded, such as the rest of a
   /// part's module. Recorded times count only after save(): a link's estimates
   /// don't change while it runs.
   CostEstimate estimate(llvm::StringRef Key, uint64_t Bytes,
-                        uint64_t BytesBeside = 0) const;
+                        uint64_t LoadedBytes = 0) const;
 
   /// Records that the module of \p Key took \p Seconds, and \p Memory bytes
   /// without what all processes share; 0 if unknown. Of several records before
@@ -95,23 +95,23 @@ private:
 
   /// The data that save() copies, so that it can abandon the file task.
   struct Contents {
-    std::vector<CostEntry> Known;     // by key
-    mutable std::vector<bool> IsUsed; // those with estimates
-    std::vector<Time> Recorded;       // in chronological order
+    std::vector<CostEntry> KnownEntries; // by key
+    mutable std::vector<bool> IsUsed;    // those with estimates
+    std::vector<Time> NewTimes;          // in chronological order
 
     const CostEntry *find(uint64_t Key) const;
-    std::vector<Time> recordedByKey() const;
+    std::vector<Time> newTimesByKey() const;
     void merge(std::vector<CostEntry> &Entries) const;
   };
 
   explicit CostHistory(llvm::StringRef Path) : Path(Path) {}
-  void know(std::vector<CostEntry> Entries);
+  void setKnown(std::vector<CostEntry> Entries);
   llvm::StringRef folder() const;
 
   const std::string Path;
   bool HasTimedOut = false;
   mutable std::mutex Mutex; // guards the following members
-  Contents C;
+  Contents Data;
   double Rate; // seconds for each byte
 };
 

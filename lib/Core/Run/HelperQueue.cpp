@@ -16,17 +16,17 @@ static constexpr size_t MaxChoice = 512;
 static constexpr size_t LittleWork = 1000;
 
 void HelperQueue::add(plan::JobId J, double Seconds, size_t ImportWork,
-                      Work W) {
+                      Work Task) {
   std::lock_guard<std::mutex> Lock(Mutex);
-  All.emplace(J, Entry{Seconds, ImportWork, std::move(W)});
+  Queue.emplace(J, Entry{Seconds, ImportWork, std::move(Task)});
 }
 
 HelperQueue::Entries::iterator HelperQueue::next() {
-  auto Next = All.begin();
-  if (!HasIdle || Next->second.Seconds >= LongFrom)
+  auto Next = Queue.begin();
+  if (!HasIdle || Next->second.Seconds >= LongThreshold)
     return Next;
   size_t Num = 0;
-  for (auto It = Next; It != All.end() && Num != MaxChoice &&
+  for (auto It = Next; It != Queue.end() && Num != MaxChoice &&
                        Next->second.ImportWork > LittleWork;
        ++It, ++Num)
     if (It->second.ImportWork < Next->second.ImportWork)
@@ -36,9 +36,9 @@ HelperQueue::Entries::iterator HelperQueue::next() {
 
 HelperQueue::Work HelperQueue::take() {
   std::lock_guard<std::mutex> Lock(Mutex);
-  assert(!All.empty());
+  assert(!Queue.empty());
   auto Next = next();
-  Work W = std::move(Next->second.W);
-  All.erase(Next);
-  return W;
+  Work Task = std::move(Next->second.Task);
+  Queue.erase(Next);
+  return Task;
 }

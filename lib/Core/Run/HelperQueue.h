@@ -27,34 +27,34 @@ class HelperQueue {
 public:
   using Work = std::function<void()>;
 
-  /// Queues \p W for job \p J. \p Seconds is the job's expected time;
+  /// Queues \p Task for job \p J. \p Seconds is the job's expected time;
   /// \p ImportWork is as in JobFacts.
-  void add(plan::JobId J, double Seconds, size_t ImportWork, Work W);
+  void add(plan::JobId J, double Seconds, size_t ImportWork, Work Task);
 
   /// Removes and returns the next work. Call it once for each add().
   Work take();
 
   /// Sets whether machines are idle, and the expected time, in seconds, from
   /// which on a job may delay the link.
-  void set(bool NewHasIdle, double NewLongFrom) {
+  void set(bool NewHasIdle, double NewLongThreshold) {
     HasIdle = NewHasIdle;
-    LongFrom = NewLongFrom;
+    LongThreshold = NewLongThreshold;
   }
 
 private:
   struct Entry {
     double Seconds;
     size_t ImportWork;
-    Work W;
+    Work Task;
   };
   using Entries = std::multimap<plan::JobId, Entry>;
   Entries::iterator next();
 
   std::mutex Mutex;
-  Entries All; // guarded by Mutex
+  Entries Queue; // guarded by Mutex
   // Atomic, since they are set after each event, without waiting for helpers.
   std::atomic<bool> HasIdle = false;
-  std::atomic<double> LongFrom = 0;
+  std::atomic<double> LongThreshold = 0;
 };
 
 } // namespace dtlto

@@ -47,24 +47,25 @@ static Error unpack(JobResult &R, const SideFiles &Side) {
 
 /// Turns the text that came with a remote result into messages. Returns why a
 /// stock compiler couldn't read its inputs, or "".
-static std::string readWords(Event &E, StringRef Module) {
-  if (E.RanHere || (E.Status != DTLTO_OK && E.Status != DTLTO_ERROR_COMPILER))
+static std::string readOutput(Event &E, StringRef Module) {
+  if (E.RanLocally ||
+      (E.Status != DTLTO_OK && E.Status != DTLTO_ERROR_COMPILER))
     return "";
-  CompilerWords Words = E.IsOfWorker ? readWorkerWords(E.Message)
-                                     : readClangWords(E.Message, Module);
+  CompilerWords Output = E.IsBundleResult ? readWorkerOutput(E.Message)
+                                          : readClangOutput(E.Message, Module);
   // The messages of dtlto-codegen came with its object. Its other output is
   // text, as in-process.
-  if (E.IsOfWorker && E.Status == DTLTO_OK) {
-    Words = {};
+  if (E.IsBundleResult && E.Status == DTLTO_OK) {
+    Output = {};
     if (StringRef Text = StringRef(E.Message).rtrim(); !Text.empty())
-      Words.Messages.push_back({MessageLevel::Text, Text.str()});
+      Output.Messages.push_back({MessageLevel::Text, Text.str()});
   }
-  E.Errors = std::move(Words.Errors);
-  llvm::append_range(E.Messages, std::move(Words.Messages));
+  E.Errors = std::move(Output.Errors);
+  llvm::append_range(E.Messages, std::move(Output.Messages));
   // A clang that can't import exits with 0.
   if (E.Status == DTLTO_OK && !E.Errors.empty())
     E.Status = DTLTO_ERROR_COMPILER;
-  return E.Status == DTLTO_OK ? Words.Unread : "";
+  return E.Status == DTLTO_OK ? Output.ReadError : "";
 }
 
 CheckedResult dtlto::checkResult(Event Done, StringRef Module,
@@ -74,7 +75,7 @@ CheckedResult dtlto::checkResult(Event Done, StringRef Module,
   C.E = std::move(Done);
   Event &E = C.E;
   JobResult &R = C.Result;
-  R = {std::move(E.Object), E.RanHere && E.NoObject, {}, {}};
+  R = {std::move(E.Object), E.RanLocally && E.NoObject, {}, {}};
   std::string Where = E.Worker.empty() ? "" : " on " + E.Worker;
   auto Invalid = [&](const char *What, Error Reason) {
     C.Failure = Cause::BadResult;
@@ -83,15 +84,16 @@ CheckedResult dtlto::checkResult(Event Done, StringRef Module,
             toString(std::move(Reason));
   };
 
-  std::string Unread = readWords(E, Module);
+  std::string ReadError = readOutput(E, Module);
   switch (E.Status) {
   case DTLTO_OK:
-    if (!Unread.empty()) {
+    if (!ReadError.empty()) {
       C.Failure = Cause::BadResult;
-      C.Why = "the compiler could not read its inputs" + Where + ": " + Unread;
+      C.Why =
+          "the compiler could not read its inputs" + Where + ": " + ReadError;
       break;
     }
-    if (E.RanHere)
+    if (E.RanLocally)
       break;
     // A stock compiler makes an object, and no outputs that aren't files.
     if (!Side.empty() || (Side.Optimized && arePackedOutputs(R.Object.bytes())))
@@ -103,7 +105,7 @@ CheckedResult dtlto::checkResult(Event Done, StringRef Module,
       Invalid("object", std::move(Reason));
     break;
   case DTLTO_ERROR_COMPILER:
-    C.Failure = E.RanHere ? Cause::CompilerHere : Cause::Compiler;
+    C.Failure = E.RanLocally ? Cause::LocalCompiler : Cause::Compiler;
     C.Why = "the compiler failed" + Where;
     break;
   case DTLTO_ERROR_CALLER:

@@ -31,7 +31,7 @@ struct JobResult {
 };
 
 /// A worker's result, for comparison. Borrowed.
-struct Made {
+struct RemoteResult {
   llvm::StringRef Object;
   JobOutputs Outputs;     // next to the object
   SideFiles Side;         // the paths of the local ones

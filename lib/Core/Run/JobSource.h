@@ -32,10 +32,10 @@ public:
   virtual size_t numJobs() const = 0;
   virtual JobFacts facts(size_t J) const = 0;
   /// Whether \p J is compiled in this process, whatever the plugin does.
-  virtual bool staysHere(size_t J) = 0;
+  virtual bool mustStayLocal(size_t J) = 0;
 
   /// Whether prepare() is enough work for a thread of its own.
-  virtual bool isWork(const plan::Action &A) const = 0;
+  virtual bool needsThread(const plan::Action &A) const = 0;
   /// Does what \p A says for \p J; \p Cost is passed to the plugin. \p Avoid is
   /// the name of a worker, or empty. Calls for one job must not overlap.
   /// Returns Prepared, CacheHit or Broken.
@@ -44,8 +44,8 @@ public:
 
   /// Compiles \p J on this machine. Once \p Stop is true, the object isn't
   /// needed, and the compile fails as soon as it can. \p Stop may be null.
-  virtual CodegenResult compileHere(size_t J,
-                                    const std::atomic<bool> *Stop) = 0;
+  virtual CodegenResult compileLocally(size_t J,
+                                       const std::atomic<bool> *Stop) = 0;
 
   /// The files that \p J makes in addition to its object.
   virtual SideFiles sideFiles(size_t J) const = 0;
@@ -55,9 +55,9 @@ public:
   virtual llvm::Error check(size_t J, llvm::StringRef Object,
                             bool IsAsWritten) const = 0;
   /// Fails, with one line, if the object of \p J or the files that came with
-  /// it differ from the local object \p Here and its files.
-  virtual llvm::Error compare(size_t J, const Made &There,
-                              llvm::StringRef Here) = 0;
+  /// it differ from the local object \p LocalObject and its files.
+  virtual llvm::Error compare(size_t J, const RemoteResult &Remote,
+                              llvm::StringRef LocalObject) = 0;
   /// Writes the object of \p J and its side files: to \p Out unless it is null,
   /// otherwise to the usual place of \p J's objects.
   virtual llvm::Error deliver(size_t J, const JobResult &R,

@@ -36,10 +36,10 @@ void LinkRun::handle(Event &E) {
     if (ThePlan->isLive(E.Job))
       handleDone(E);
     return;
-  case Event::CompilerSaid:
-    return TheNotices->sawWords(E.Message);
-  case Event::WorkerTold:
-  case Event::StatusTold:
+  case Event::CompilerOutput:
+    return TheNotices->showCompilerOutput(E.Message);
+  case Event::WorkerReported:
+  case Event::StatusReported:
   case Event::NoStatus:
     return;
   default:
@@ -49,13 +49,13 @@ void LinkRun::handle(Event &E) {
   P.Attempt = E.Job;
   P.Seconds = E.Seconds;
   Step S;
-  S.Said = S.Why = E.Message;
+  S.Output = S.Why = E.Message;
   S.Errors = E.Errors;
   S.Messages = E.Messages;
   S.Ended = E.Ended;
   S.Seconds = E.Seconds;
-  if (!handleSession(E, P, S))
-    handleOwn(E, P, S);
+  if (!handleSessionEvent(E, P, S))
+    handleLocalEvent(E, P, S);
   step(P, S);
 }
 
@@ -73,7 +73,7 @@ static plan::PluginState pluginState(int32_t State) {
 }
 
 /// Turns \p E into \p P and \p S if it is an event of the session.
-bool LinkRun::handleSession(Event &E, PlanEvent &P, Step &S) {
+bool LinkRun::handleSessionEvent(Event &E, PlanEvent &P, Step &S) {
   switch (E.Kind) {
   case Event::Opened:
     P.What = PlanEvent::Opened;
@@ -92,15 +92,15 @@ bool LinkRun::handleSession(Event &E, PlanEvent &P, Step &S) {
     P.What = PlanEvent::RoomChanged;
     return true;
   case Event::Loaded:
-    P.What = PlanEvent::LoadKnown;
+    P.What = PlanEvent::LoadReported;
     S.Load = &E.Load;
-    P.TheLoad = {E.Load.slots, E.Load.free, E.Load.workers, E.Load.local};
+    P.ReportedLoad = {E.Load.slots, E.Load.free, E.Load.workers, E.Load.local};
     return true;
   case Event::Submitted:
     P.What = E.Status == DTLTO_OK     ? PlanEvent::Accepted
              : E.Status == DTLTO_BUSY ? PlanEvent::Busy
                                       : PlanEvent::Failed;
-    P.RoomSince = E.RoomSince;
+    P.HasRoomSince = E.HasRoomSince;
     if (P.What == PlanEvent::Failed) {
       P.Why = Cause::Refused;
       std::string Why =
@@ -115,8 +115,8 @@ bool LinkRun::handleSession(Event &E, PlanEvent &P, Step &S) {
     P.What = PlanEvent::StateChanged;
     P.State = pluginState(E.Status);
     S.State = static_cast<uint32_t>(E.Status);
-    P.Worker = noteWorker(E.Job, E.Worker);
-    P.RanHere = E.RanHere;
+    P.Worker = recordWorker(E.Job, E.Worker);
+    P.RanLocally = E.RanLocally;
     return true;
   case Event::Violation:
   case Event::GaveUp:
@@ -129,16 +129,17 @@ bool LinkRun::handleSession(Event &E, PlanEvent &P, Step &S) {
 }
 
 /// Turns \p E, an event of one of our threads, into \p P and \p S.
-void LinkRun::handleOwn(Event &E, PlanEvent &P, Step &S) {
+void LinkRun::handleLocalEvent(Event &E, PlanEvent &P, Step &S) {
   const bool IsLive = ThePlan->isLive(E.Job);
-  NumOnThreads -= E.Kind != Event::StoreWanted && E.Kind != Event::TokenTaken;
+  NumOnThreads -=
+      E.Kind != Event::StoreRequested && E.Kind != Event::TokenTaken;
   if (E.Out)
     Jobs[JobOf[E.Job]]->Out = std::move(E.Out);
-  if (E.OutElsewhere)
-    Jobs[JobOf[E.Job]]->OutElsewhere = std::move(E.OutElsewhere);
+  if (E.RemoteOut)
+    Jobs[JobOf[E.Job]]->RemoteOut = std::move(E.RemoteOut);
   switch (E.Kind) {
-  case Event::StoreWanted:
-    P.What = PlanEvent::OpenWanted;
+  case Event::StoreRequested:
+    P.What = PlanEvent::OpenRequested;
     return;
   case Event::TokenTaken:
     P.What = PlanEvent::TokenTaken;
@@ -162,10 +163,10 @@ void LinkRun::handleOwn(Event &E, PlanEvent &P, Step &S) {
     P.What = PlanEvent::PrepareFailed;
     return;
   case Event::LocalDone:
-    P.What = E.Status == DTLTO_OK ? PlanEvent::CompiledHere
-                                  : PlanEvent::CompileHereFailed;
+    P.What = E.Status == DTLTO_OK ? PlanEvent::CompiledLocally
+                                  : PlanEvent::LocalCompileFailed;
     S.Status = E.Status;
-    noteWorker(E.Job, ThisMachine);
+    recordWorker(E.Job, ThisMachine);
     if (IsLive && E.Status == DTLTO_OK)
       confirm(JobOf[E.Job], E.Object.bytes());
     if (ThePlan->isLive(E.Job))
@@ -189,8 +190,8 @@ void LinkRun::handleOwn(Event &E, PlanEvent &P, Step &S) {
 
 /// Whether a worker other than \p Worker has also made \p Object, which was
 /// refused then.
-static bool isFromOther(ArrayRef<RefusedObject> Refused, StringRef Object,
-                        plan::WorkerId Worker) {
+static bool isFromOtherWorker(ArrayRef<RefusedObject> Refused, StringRef Object,
+                              plan::WorkerId Worker) {
   return any_of(Refused, [&](const RefusedObject &R) {
     return R.Worker && Worker && R.Worker != Worker &&
            R.Digest == digestOf(Object);
@@ -216,22 +217,22 @@ void LinkRun::confirm(plan::JobId J, StringRef Object) {
 void LinkRun::handleDone(Event &Done) {
   const Job &J = *Jobs[JobOf[Done.Job]];
   const AttemptId A = Done.Job;
-  const plan::WorkerId Worker = noteWorker(A, Done.Worker);
+  const plan::WorkerId Worker = recordWorker(A, Done.Worker);
   const bool HasDigest = Done.HasDigest;
-  CheckedResult C =
-      checkResult(std::move(Done), printable(J.Facts.Name), attempt(A).Side,
-                  [&](StringRef Object) {
-                    return Source->check(
-                        J.Number, Object,
-                        HasDigest || isFromOther(J.Refused, Object, Worker));
-                  });
+  CheckedResult C = checkResult(
+      std::move(Done), printable(J.Facts.Name), attempt(A).Side,
+      [&](StringRef Object) {
+        return Source->check(J.Number, Object,
+                             HasDigest ||
+                                 isFromOtherWorker(J.Refused, Object, Worker));
+      });
   Event &E = C.E;
   PlanEvent P{C.Failure == Cause::None ? PlanEvent::Succeeded
                                        : PlanEvent::Failed};
   P.Attempt = E.Job;
   P.Worker = Worker;
-  P.RanHere = E.RanHere;
-  P.IsOurs = E.IsOurs;
+  P.RanLocally = E.RanLocally;
+  P.IsFromLinker = E.IsFromLinker;
   P.Bytes = E.Bytes;
   P.Seconds = E.Seconds;
   P.Why = C.Failure;
@@ -241,10 +242,10 @@ void LinkRun::handleDone(Event &Done) {
   if (C.Failure == Cause::BadResult)
     Jobs[Id]->Refused.push_back({E.Job, P.Worker, C.Digest});
   if (C.Failure == Cause::None ||
-      (C.Failure == Cause::CompilerHere && E.IsOurs))
+      (C.Failure == Cause::LocalCompiler && E.IsFromLinker))
     attempt(E.Job).Result = std::move(C.Result);
   Step S;
-  S.Said = E.Message;
+  S.Output = E.Message;
   S.Errors = E.Errors;
   S.Messages = E.Messages;
   S.Why = C.Why;
@@ -254,7 +255,7 @@ void LinkRun::handleDone(Event &Done) {
 }
 
 /// Notes the worker of an attempt. An empty name keeps the known worker.
-plan::WorkerId LinkRun::noteWorker(AttemptId A, StringRef Name) {
+plan::WorkerId LinkRun::recordWorker(AttemptId A, StringRef Name) {
   if (Name.empty())
     return 0;
   return WorkerOf[A] = Workers.id(Name);

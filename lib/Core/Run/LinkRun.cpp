@@ -28,18 +28,18 @@ static constexpr std::chrono::seconds MaxClose = 10s;
 // The limit of open() if no job is left for the plugin.
 static constexpr std::chrono::seconds MaxOpen = 2s;
 
-LinkRun::LinkRun(const RunContext &L, std::shared_ptr<JobSource> TheSource,
+LinkRun::LinkRun(const RunContext &Ctx, std::shared_ptr<JobSource> TheSource,
                  function_ref<void(plan::Options &)> Adjust)
-    : L(L), Source(std::move(TheSource)) {
+    : Ctx(Ctx), Source(std::move(TheSource)) {
   for (size_t J = 0; J != Source->numJobs(); ++J)
     Jobs.push_back(std::make_unique<Job>(Job{J, Source->facts(J)}));
-  order();
+  orderJobs();
   std::string Note;
   std::unique_ptr<Jobserver> Tokens =
-      Jobserver::connect(L.opts().MakeFlags, Note);
+      Jobserver::connect(Ctx.opts().MakeFlags, Note);
   if (!Note.empty())
-    L.msg().debug(Note);
-  Room = std::make_shared<LocalRoom>(L.opts().MemoryHere, std::move(Tokens));
+    Ctx.msg().debug(Note);
+  Room = std::make_shared<LocalRoom>(Ctx.opts().LocalMemory, std::move(Tokens));
 
   plan::Options O = options();
   if (Adjust)
@@ -52,10 +52,10 @@ LinkRun::LinkRun(const RunContext &L, std::shared_ptr<JobSource> TheSource,
   ThePlan = std::make_unique<plan::Plan>(Infos, O);
   startObservers();
   if (O.VerifyPercent != 0)
-    L.msg().debug("--thinlto-dist-verify=" + Twine(O.VerifyPercent) + ":" +
-                  Twine(O.VerifySeed) + " would compare the same jobs again");
-  if (!L.opts().Log.empty())
-    Observers.push_back(std::make_unique<LogObserver>(*this, L, O, Infos));
+    Ctx.msg().debug("--thinlto-dist-verify=" + Twine(O.VerifyPercent) + ":" +
+                    Twine(O.VerifySeed) + " would compare the same jobs again");
+  if (!Ctx.opts().Log.empty())
+    Observers.push_back(std::make_unique<LogObserver>(*this, Ctx, O, Infos));
 }
 
 LinkRun::~LinkRun() = default;
@@ -70,24 +70,25 @@ plan::WorkerId WorkerNames::id(StringRef Name) {
 }
 
 /// Estimates all jobs and sorts them.
-void LinkRun::order() {
+void LinkRun::orderJobs() {
   std::string Note;
-  Costs = CostHistory::load(costHistoryPath(L.opts()), &Note);
+  Costs = CostHistory::load(costHistoryPath(Ctx.opts()), &Note);
   if (!Note.empty())
-    L.msg().emit(
+    Ctx.msg().emit(
         Costs->hasTimedOut() ? MessageLevel::Note : MessageLevel::Debug, Note);
   for (auto &J : Jobs) {
     JobFacts &F = J->Facts;
-    CostEstimate E = Costs->estimate(F.CostKey, F.Size, F.SizeBeside);
+    CostEstimate E = Costs->estimate(F.CostKey, F.Size, F.LoadedSize);
     F.Seconds = E.Seconds;
     J->Memory = E.Memory;
   }
   // A single local thread takes modules in LLVM's order, like in-process
   // ThinLTO, so that the order of warnings and the file that is written last
   // stay the same.
-  KeepOrder = L.Host.Parallelism == 1 && !Jobs.empty() && Source->staysHere(0);
+  KeepOrder =
+      Ctx.Host.Parallelism == 1 && !Jobs.empty() && Source->mustStayLocal(0);
   // LLVM also has its own order: the largest bitcode first.
-  if (L.opts().Order == OrderKind::Link)
+  if (Ctx.opts().Order == OrderKind::Link)
     llvm::stable_sort(Jobs, [](const auto &A, const auto &B) {
       return A->Facts.Number < B->Facts.Number;
     });
@@ -99,33 +100,33 @@ void LinkRun::order() {
 
 plan::Options LinkRun::options() const {
   plan::Options O;
-  O.Cores = L.Host.Parallelism;
-  O.LocalJobs = L.opts().LocalJobs;
-  O.DuplicatePercent = L.opts().DuplicatePercent;
-  O.VerifyPercent = L.opts().VerifyPercent;
-  O.VerifySeed = L.opts().VerifySeed.value_or(randomSeed());
-  O.Fallback = L.opts().Fallback == FallbackKind::Local &&
-               L.Host.Config.NoFallback.empty();
+  O.Cores = Ctx.Host.Parallelism;
+  O.LocalJobs = Ctx.opts().LocalJobs;
+  O.DuplicatePercent = Ctx.opts().DuplicatePercent;
+  O.VerifyPercent = Ctx.opts().VerifyPercent;
+  O.VerifySeed = Ctx.opts().VerifySeed.value_or(randomSeed());
+  O.Fallback = Ctx.opts().Fallback == FallbackKind::Local &&
+               Ctx.Host.Config.NoFallback.empty();
   O.KeepOrder = KeepOrder;
   O.OpenAtOnce = !Jobs.empty() && !Source->mayHit() &&
-                 !Source->staysHere(Jobs.front()->Number);
-  O.MaxBytesInFlight = L.opts().Memory;
-  O.MaxBytesHere = L.opts().MemoryHere;
+                 !Source->mustStayLocal(Jobs.front()->Number);
+  O.MaxBytesInFlight = Ctx.opts().Memory;
+  O.MaxLocalBytes = Ctx.opts().LocalMemory;
   O.NeedsTokens = Room->tokens() != nullptr;
-  O.JobTimeout = std::chrono::seconds(L.opts().TimeoutSeconds);
+  O.JobTimeout = std::chrono::seconds(Ctx.opts().TimeoutSeconds);
   return O;
 }
 
 void LinkRun::startObservers() {
-  auto Notes = std::make_unique<Notices>(*this, L);
+  auto Notes = std::make_unique<Notices>(*this, Ctx);
   TheNotices = Notes.get();
   Observers.push_back(std::move(Notes));
   Observers.push_back(std::make_unique<CostObserver>(*this, *Costs));
-  if (!L.opts().Report.empty() || L.Timelines)
-    Observers.push_back(std::make_unique<TimelineObserver>(*this, L));
-  if (L.opts().Progress == ProgressKind::Always ||
-      (L.opts().Progress == ProgressKind::Auto && L.msg().columns()))
-    Observers.push_back(std::make_unique<ProgressObserver>(*this, L));
+  if (!Ctx.opts().Report.empty() || Ctx.Timelines)
+    Observers.push_back(std::make_unique<TimelineObserver>(*this, Ctx));
+  if (Ctx.opts().Progress == ProgressKind::Always ||
+      (Ctx.opts().Progress == ProgressKind::Auto && Ctx.msg().columns()))
+    Observers.push_back(std::make_unique<ProgressObserver>(*this, Ctx));
 }
 
 //===----------------------------------------------------------------------===//
@@ -135,9 +136,9 @@ void LinkRun::startObservers() {
 // In each turn, the plan's actions start as much work as it allows. Then this
 // thread waits until some of that work has ended, and reports that to the plan.
 Error LinkRun::run() {
-  if (L.Host.Store)
-    L.Host.Store->setOpener(
-        [Events = Events] { Events->push(Event{Event::StoreWanted}); });
+  if (Ctx.Host.Store)
+    Ctx.Host.Store->setOpener(
+        [Events = Events] { Events->push(Event{Event::StoreRequested}); });
   {
     Step First;
     First.Now = now();
@@ -146,10 +147,10 @@ Error LinkRun::run() {
   while (!ThePlan->isDone()) {
     Clock::time_point Due = Clock::now() + 1h;
     if (plan::Time At = ThePlan->wakeUp(); At != plan::Never)
-      Due = std::min(Due, L.Started + At);
+      Due = std::min(Due, Ctx.StartTime + At);
     for (const auto &O : Observers)
       Due = std::min(Due, O->due());
-    Patience P{ThePlan->newsCanWait(), ThePlan->numResultsThatCanWait()};
+    WakeUpPolicy P{ThePlan->updatesCanWait(), ThePlan->numDeferrableResults()};
     for (Event &E : Events->popAll(Due, P))
       handle(E);
     // Fail instead of waiting forever if no thread is working on the remaining
@@ -172,7 +173,7 @@ void LinkRun::finish() {
   // job.
   for (Event &E : Events->popAll(Clock::now()))
     if (E.Kind == Event::Violation || E.Kind == Event::GaveUp ||
-        E.Kind == Event::CompilerSaid)
+        E.Kind == Event::CompilerOutput)
       handle(E);
   Helpers.reset();
   LocalPool.reset();
@@ -180,10 +181,10 @@ void LinkRun::finish() {
   for (const auto &O : Observers)
     O->finish();
   if (std::string Note = Costs->save(); !Note.empty())
-    L.msg().emit(L.opts().Costs         ? MessageLevel::Warning
-                 : Costs->hasTimedOut() ? MessageLevel::Note
-                                        : MessageLevel::Debug,
-                 Note);
+    Ctx.msg().emit(Ctx.opts().Costs       ? MessageLevel::Warning
+                   : Costs->hasTimedOut() ? MessageLevel::Note
+                                          : MessageLevel::Debug,
+                   Note);
   // Name only the workers whose objects are in the link.
   std::set<std::string> Winners;
   for (const auto &J : Jobs)
@@ -203,13 +204,13 @@ void LinkRun::step(const PlanEvent &E, Step S) {
 
 void LinkRun::finishStep(Step &S, ArrayRef<Action> Actions) {
   S.Actions = Actions;
-  HelperWork.set(ThePlan->hasIdleSlots() && L.opts().Order != OrderKind::Link,
-                 ThePlan->longFrom());
+  HelperWork.set(ThePlan->hasIdleSlots() && Ctx.opts().Order != OrderKind::Link,
+                 ThePlan->longJobThreshold());
   for (const Action &A : Actions)
     if (A.Attempt)
       JobOf[A.Attempt] = A.Job;
   for (const auto &O : Observers)
-    O->saw(S);
+    O->onStep(S);
   for (const Action &A : Actions)
     perform(A);
 }
@@ -218,7 +219,7 @@ void LinkRun::perform(const Action &A) {
   switch (A.What) {
   case Action::Open:
     raiseDescriptorLimit();
-    TheSession = std::make_unique<Session>(L.Host, Events, Jobs.size(), Room);
+    TheSession = std::make_unique<Session>(Ctx.Host, Events, Jobs.size(), Room);
     return TheSession->open();
   case Action::Prepare:
     return prepare(A);
@@ -228,8 +229,8 @@ void LinkRun::perform(const Action &A) {
     return TheSession->completeBatch();
   case Action::Cancel:
     return cancel(A.Attempt);
-  case Action::CompileHere:
-    return compileHere(A);
+  case Action::CompileLocally:
+    return compileLocally(A);
   case Action::Won:
     Jobs[A.Job]->Winner = A.Attempt;
     return;
@@ -245,20 +246,20 @@ void LinkRun::perform(const Action &A) {
     return Room->tokens()->take(
         [Events = Events] { Events->push(Event{Event::TokenTaken}); });
   case Action::ReturnToken:
-    return Jobserver::giveBack();
+    return Jobserver::releaseToken();
   case Action::EndJob:
-    if (A.Why == plan::Cause::CompilerHere)
+    if (A.Why == plan::Cause::LocalCompiler)
       deliverDespiteErrors(A);
-    Jobs[A.Job]->Out = Jobs[A.Job]->OutElsewhere = nullptr;
+    Jobs[A.Job]->Out = Jobs[A.Job]->RemoteOut = nullptr;
     Attempts.erase(A.Attempt);
     return;
   case Action::Close:
     return close();
   case Action::DropPlugin:
-    if (L.Host.Store)
-      L.Host.Store->abandon();
+    if (Ctx.Host.Store)
+      Ctx.Host.Store->abandon();
     return;
-  case Action::StaysHere:
+  case Action::StayLocal:
   case Action::FailLink:
     return;
   }
@@ -274,7 +275,7 @@ void LinkRun::tick() {
       NextPoll = Now + 100ms;
       for (AttemptId Id : ThePlan->accepted())
         // Each step may end the session.
-        if (TheSession && Now - TheSession->lastRunHere(Id) < 200ms) {
+        if (TheSession && Now - TheSession->lastLocalRun(Id) < 200ms) {
           PlanEvent Alive{PlanEvent::Alive};
           Alive.Attempt = Id;
           step(Alive);
@@ -282,7 +283,7 @@ void LinkRun::tick() {
     }
     if (std::optional<Session::Call> C =
             TheSession ? TheSession->currentCall() : std::nullopt) {
-      E.CallSince = C->Since - L.Started;
+      E.CallSince = C->Since - Ctx.StartTime;
       Why = (Twine(C->Name) + "() has not returned within " +
              Twine(static_cast<unsigned>(secondsSince(C->Since))) + " s")
                 .str();
@@ -324,12 +325,13 @@ LinkRun::Attempt &LinkRun::attempt(AttemptId A) {
 }
 
 /// Runs \p Work on \p J on a helper thread. It ends with an event.
-void LinkRun::onHelper(plan::JobId J, std::function<void()> Work) {
+void LinkRun::runOnHelper(plan::JobId J, std::function<void()> Work) {
   const JobFacts &F = Jobs[J]->Facts;
   ++NumOnThreads;
   HelperWork.add(J, F.Seconds, F.ImportWork, std::move(Work));
   if (!Helpers)
-    Helpers = std::make_unique<WorkerThreads>(std::min(L.Host.Parallelism, 4u));
+    Helpers =
+        std::make_unique<WorkerThreads>(std::min(Ctx.Host.Parallelism, 4u));
   Helpers->async([this] { HelperWork.take()(); });
 }
 
@@ -341,28 +343,28 @@ void LinkRun::prepare(const Action &A) {
   auto Work = [this, A, &J, Cost, Avoid = Workers.name(A.Avoid).str()] {
     Events->push(Source->prepare(A, J.Number, Cost, Avoid));
   };
-  if (Source->isWork(A))
-    return onHelper(A.Job, std::move(Work));
+  if (Source->needsThread(A))
+    return runOnHelper(A.Job, std::move(Work));
   ++NumOnThreads;
   Work();
 }
 
 void LinkRun::offer(const Action &A) {
   const Job &J = *Jobs[A.Job];
-  Attempt &Mine = attempt(A.Attempt);
-  std::unique_ptr<BuiltJob> Job = std::move(Mine.Built);
+  Attempt &Current = attempt(A.Attempt);
+  std::unique_ptr<BuiltJob> Job = std::move(Current.Built);
   if (Job->Job.fields & DTLTO_JOB_CONFIG) {
-    Mine.Side = Source->sideFiles(J.Number);
-    Mine.Side.Optimized = Job->ReturnsOptimized;
+    Current.Side = Source->sideFiles(J.Number);
+    Current.Side.Optimized = Job->ReturnsOptimized;
   }
-  JobHere Here{J.Facts.Name, J.Memory,
-               [S = Source.get(), Number = J.Number] {
-                 return S->compileHere(Number, /*Stop=*/nullptr);
-               },
-               [S = Source.get(), Number = J.Number](StringRef Object) {
-                 return S->check(Number, Object, /*IsAsWritten=*/false);
-               }};
-  TheSession->submit(std::move(Job), std::move(Here), A.Insist);
+  LocalJob Local{J.Facts.Name, J.Memory,
+                 [S = Source.get(), Number = J.Number] {
+                   return S->compileLocally(Number, /*Stop=*/nullptr);
+                 },
+                 [S = Source.get(), Number = J.Number](StringRef Object) {
+                   return S->check(Number, Object, /*IsAsWritten=*/false);
+                 }};
+  TheSession->submit(std::move(Job), std::move(Local), A.Insist);
 }
 
 /// Cancels an attempt that is no longer needed.
@@ -374,10 +376,10 @@ void LinkRun::cancel(AttemptId A) {
   Attempts.erase(A);
 }
 
-void LinkRun::compileHere(const Action &A) {
+void LinkRun::compileLocally(const Action &A) {
   if (!LocalPool)
     LocalPool = std::make_unique<WorkerThreads>(
-        std::max(L.Host.Parallelism, L.opts().LocalJobs.value_or(1)));
+        std::max(Ctx.Host.Parallelism, Ctx.opts().LocalJobs.value_or(1)));
   ++NumOnThreads;
   auto Stop = std::make_shared<std::atomic<bool>>(false);
   attempt(A.Attempt).Stop = Stop;
@@ -385,7 +387,7 @@ void LinkRun::compileHere(const Action &A) {
   Room->begin(J.Memory);
   LocalPool->async([this, &J, Id = A.Attempt, Stop] {
     Clock::time_point Begin = Clock::now();
-    CodegenResult Code = Source->compileHere(J.Number, Stop.get());
+    CodegenResult Code = Source->compileLocally(J.Number, Stop.get());
     Room->reclaim(J.Memory);
     Room->end(J.Memory);
     Event E{Event::LocalDone};
@@ -394,7 +396,7 @@ void LinkRun::compileHere(const Action &A) {
     E.Message = join(Code.Errors, "\n");
     E.Errors = std::move(Code.Errors);
     E.Messages = std::move(Code.Messages);
-    E.NoObject = !Code.Produced;
+    E.NoObject = !Code.HasObject;
     E.Object = Buffer::own(std::move(Code.Object));
     E.setEnded(Begin);
     Events->push(std::move(E));
@@ -404,16 +406,18 @@ void LinkRun::compileHere(const Action &A) {
 /// Compares the plugin's object with the local one.
 void LinkRun::verify(const Action &A) {
   const Job &J = *Jobs[A.Job];
-  auto Ours = std::make_shared<JobResult>(std::move(attempt(A.Attempt).Result));
+  auto LocalResult =
+      std::make_shared<JobResult>(std::move(attempt(A.Attempt).Result));
   Attempts.erase(A.Attempt);
   // The plan delivers it only after the comparison has ended.
-  const Attempt &Theirs = attempt(J.Winner);
-  Made M{Theirs.Result.Object.bytes(), Theirs.Result.Outputs, Theirs.Side,
-         workerName(workerOf(J.Winner)).str(), Theirs.Result.CacheEntry};
-  onHelper(A.Job, [this, &J, Ours, M = std::move(M), Id = A.Job] {
+  const Attempt &Remote = attempt(J.Winner);
+  RemoteResult M{Remote.Result.Object.bytes(), Remote.Result.Outputs,
+                 Remote.Side, workerName(workerOf(J.Winner)).str(),
+                 Remote.Result.CacheEntry};
+  runOnHelper(A.Job, [this, &J, LocalResult, M = std::move(M), Id = A.Job] {
     Event E{Event::Verified};
     E.Job = Id;
-    if (Error Why = Source->compare(J.Number, M, Ours->Object.bytes()))
+    if (Error Why = Source->compare(J.Number, M, LocalResult->Object.bytes()))
       E.Message = toString(std::move(Why));
     Events->push(std::move(E));
   });
@@ -422,10 +426,10 @@ void LinkRun::verify(const Action &A) {
 /// Delivers a checked object.
 void LinkRun::deliver(const Action &A) {
   const Job &J = *Jobs[A.Job];
-  Attempt &Mine = attempt(A.Attempt);
-  auto Shared = std::make_shared<JobResult>(std::move(Mine.Result));
-  auto Work = [this, &J, &Out = A.IsProven ? J.Out : J.OutElsewhere, Shared,
-               Id = A.Job, Side = Mine.Side] {
+  Attempt &Current = attempt(A.Attempt);
+  auto Shared = std::make_shared<JobResult>(std::move(Current.Result));
+  auto Work = [this, &J, &Out = A.IsProven ? J.Out : J.RemoteOut, Shared,
+               Id = A.Job, Side = Current.Side] {
     Event E{Event::Delivered};
     E.Job = Id;
     if (!(Shared->MayBeEmpty && Shared->Object.bytes().empty()))
@@ -436,7 +440,7 @@ void LinkRun::deliver(const Action &A) {
   };
   // Delivery to memory is only a copy; other deliveries write files.
   if (!Source->deliversToMemory() || !Shared->Packed.bytes().empty())
-    return onHelper(A.Job, std::move(Work));
+    return runOnHelper(A.Job, std::move(Work));
   ++NumOnThreads;
   Work();
 }
@@ -450,7 +454,7 @@ void LinkRun::deliverDespiteErrors(const Action &A) {
     return;
   const Job &J = *Jobs[A.Job];
   if (Error E = Source->deliver(J.Number, R, /*Side=*/{}, /*Out=*/nullptr))
-    L.msg().debug(toString(std::move(E)));
+    Ctx.msg().debug(toString(std::move(E)));
 }
 
 void LinkRun::close() {
@@ -458,27 +462,28 @@ void LinkRun::close() {
     return;
   // A call that has hung for that long has been reported.
   std::optional<Session::Call> C = TheSession->currentCall();
-  plan::Time Took = C ? Clock::now() - C->Since : plan::Time(0);
-  const bool IsStuck = C && Took >= CloseTimeout;
+  plan::Time Elapsed = C ? Clock::now() - C->Since : plan::Time(0);
+  const bool IsStuck = C && Elapsed >= CloseTimeout;
   const bool IsOpening = C && StringRef(C->Name) == "open";
   plan::Time Limit = CloseTimeout;
   if (IsStuck)
     Limit = plan::Time(0);
   else if (IsOpening)
-    Limit = std::clamp<plan::Time>(MaxOpen - Took, plan::Time(0), CloseTimeout);
+    Limit =
+        std::clamp<plan::Time>(MaxOpen - Elapsed, plan::Time(0), CloseTimeout);
   if (!TheSession->close(
           std::chrono::duration_cast<std::chrono::milliseconds>(Limit))) {
     C = TheSession->currentCall();
     StringRef Call = C ? C->Name : "close";
     if (!IsStuck)
-      L.msg().warning("plugin '" + StringRef(L.Host.Plugin->name) + "': " +
-                      Call + "() has not returned; continuing without it");
-    TheSession->keep(Source);
+      Ctx.msg().warning("plugin '" + StringRef(Ctx.Host.Plugin->name) + "': " +
+                        Call + "() has not returned; continuing without it");
+    TheSession->keepAlive(Source);
   }
   Numbers = TheSession->numbers();
   TheSession.reset();
   if (std::string Changed = restoreProcess(); !Changed.empty())
-    L.msg().warning("plugin '" + StringRef(L.Host.Plugin->name) +
-                    "' changed the linker's " + Changed +
-                    ", which was undone; report this to its vendor");
+    Ctx.msg().warning("plugin '" + StringRef(Ctx.Host.Plugin->name) +
+                      "' changed the linker's " + Changed +
+                      ", which was undone; report this to its vendor");
 }

@@ -50,7 +50,7 @@ private:
 class LinkRun : public LinkFacts {
 public:
   /// Tests may \p Adjust the plan's thresholds to avoid waiting.
-  LinkRun(const RunContext &L, std::shared_ptr<JobSource> Source,
+  LinkRun(const RunContext &Ctx, std::shared_ptr<JobSource> Source,
           llvm::function_ref<void(plan::Options &)> Adjust = nullptr);
   ~LinkRun() override;
 
@@ -82,7 +82,7 @@ private:
     uint64_t Memory = 0; // in bytes, for a local compile
     // Where an object goes, and where one goes that only another machine has
     // made. Null: to the usual place.
-    llvm::AddStreamFn Out = {}, OutElsewhere = {};
+    llvm::AddStreamFn Out = {}, RemoteOut = {};
     plan::AttemptId Winner = 0; // whose object counts; 0 if none yet
     std::vector<RefusedObject> Refused = {};
   };
@@ -95,12 +95,12 @@ private:
     std::shared_ptr<std::atomic<bool>> Stop;
   };
 
-  void order();
+  void orderJobs();
   plan::Options options() const;
   void startObservers();
 
   // Steps.
-  plan::Time now() const { return Clock::now() - L.Started; }
+  plan::Time now() const { return Clock::now() - Ctx.StartTime; }
   void step(const plan::Event &E, Step S = {});
   void finishStep(Step &S, llvm::ArrayRef<plan::Action> Actions);
   void perform(const plan::Action &A);
@@ -109,25 +109,25 @@ private:
 
   // Events of the session and of our threads (LinkEvents.cpp).
   void handle(Event &E);
-  bool handleSession(Event &E, plan::Event &P, Step &S);
-  void handleOwn(Event &E, plan::Event &P, Step &S);
+  bool handleSessionEvent(Event &E, plan::Event &P, Step &S);
+  void handleLocalEvent(Event &E, plan::Event &P, Step &S);
   void handleDone(Event &Done);
   void confirm(plan::JobId J, llvm::StringRef Object);
-  plan::WorkerId noteWorker(plan::AttemptId A, llvm::StringRef Name);
+  plan::WorkerId recordWorker(plan::AttemptId A, llvm::StringRef Name);
 
   // Actions.
   Attempt &attempt(plan::AttemptId A);
-  void onHelper(plan::JobId J, std::function<void()> Work);
+  void runOnHelper(plan::JobId J, std::function<void()> Work);
   void prepare(const plan::Action &A);
   void offer(const plan::Action &A);
   void cancel(plan::AttemptId A);
-  void compileHere(const plan::Action &A);
+  void compileLocally(const plan::Action &A);
   void verify(const plan::Action &A);
   void deliver(const plan::Action &A);
   void deliverDespiteErrors(const plan::Action &A);
   void close();
 
-  const RunContext &L;
+  const RunContext &Ctx;
   // Shared with an abandoned plugin, whose jobs point into it.
   const std::shared_ptr<JobSource> Source;
   std::unique_ptr<CostHistory> Costs;

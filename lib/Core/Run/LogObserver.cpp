@@ -64,12 +64,12 @@ Error dtlto::writeEmptyLog(StringRef Path) {
   return *Why ? cannotWrite(Path, Why->message()) : Error::success();
 }
 
-LogObserver::LogObserver(const LinkFacts &Run, const RunContext &L,
+LogObserver::LogObserver(const LinkFacts &Run, const RunContext &Ctx,
                          const plan::Options &O,
                          const std::vector<plan::JobInfo> &Jobs)
-    : Run(Run), L(L), Path(L.fileFor(L.opts().Log)),
+    : Run(Run), Ctx(Ctx), Path(Ctx.fileFor(Ctx.opts().Log)),
       Log(std::make_shared<File>()) {
-  use([Path = Path](File &F) {
+  runTask([Path = Path](File &F) {
     if (int FD = openForLog(Path, F.Why); FD >= 0)
       F.Out = std::make_unique<raw_fd_ostream>(FD, /*shouldClose=*/true);
   });
@@ -80,7 +80,7 @@ LogObserver::LogObserver(const LinkFacts &Run, const RunContext &L,
   write(Text);
 }
 
-void LogObserver::use(std::function<void(File &)> Task) {
+void LogObserver::runTask(std::function<void(File &)> Task) {
   if (!Log || Log->Why)
     return;
   if (runFileTask(Path, [Log = Log, Task = std::move(Task)] { Task(*Log); }) !=
@@ -89,7 +89,7 @@ void LogObserver::use(std::function<void(File &)> Task) {
 }
 
 void LogObserver::write(std::string Text) {
-  use([Text = std::move(Text)](File &F) {
+  runTask([Text = std::move(Text)](File &F) {
     withoutPipeSignal([&] {
       *F.Out << Text;
       F.Out->flush();
@@ -99,7 +99,7 @@ void LogObserver::write(std::string Text) {
   });
 }
 
-void LogObserver::saw(const Step &S) {
+void LogObserver::onStep(const Step &S) {
   std::string Text;
   if (S.E && S.E->Worker > NumWorkers) {
     NumWorkers = S.E->Worker;
@@ -110,9 +110,9 @@ void LogObserver::saw(const Step &S) {
 }
 
 void LogObserver::finish() {
-  use([](File &F) { F.Why = closeLog(*F.Out); });
+  runTask([](File &F) { F.Why = closeLog(*F.Out); });
   if (!Log)
-    L.msg().warning(toString(cannotWrite(Path, NoAnswer)));
+    Ctx.msg().warning(toString(cannotWrite(Path, NoAnswer)));
   else if (Log->Why)
-    L.msg().warning(toString(cannotWrite(Path, Log->Why.message())));
+    Ctx.msg().warning(toString(cannotWrite(Path, Log->Why.message())));
 }

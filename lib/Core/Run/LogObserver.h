@@ -30,10 +30,10 @@ llvm::Error writeEmptyLog(llvm::StringRef Path);
 class LogObserver : public Observer {
 public:
   /// \p O and \p Jobs are those of the plan.
-  LogObserver(const LinkFacts &Run, const RunContext &L, const plan::Options &O,
-              const std::vector<plan::JobInfo> &Jobs);
+  LogObserver(const LinkFacts &Run, const RunContext &Ctx,
+              const plan::Options &O, const std::vector<plan::JobInfo> &Jobs);
 
-  void saw(const Step &S) override;
+  void onStep(const Step &S) override;
   void finish() override;
 
 private:
@@ -43,11 +43,11 @@ private:
     std::error_code Why; // why it can't be written
   };
 
-  void use(std::function<void(File &)> Task);
+  void runTask(std::function<void(File &)> Task);
   void write(std::string Text);
 
   const LinkFacts &Run;
-  const RunContext &L;
+  const RunContext &Ctx;
   const std::string Path;
   std::shared_ptr<File> Log;     // null if it doesn't respond
   plan::WorkerId NumWorkers = 0; // named in the log so far

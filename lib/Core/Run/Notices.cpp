@@ -20,7 +20,7 @@ using plan::Cause;
 using PlanEvent = plan::Event;
 
 // Limits on repeated warnings: per kind, and in total.
-static constexpr unsigned MaxOfKind = 3;
+static constexpr unsigned MaxPerKind = 3;
 static constexpr size_t MaxWarnings = 10;
 
 /// Returns \p Why without what differs between failures of one kind: ports,
@@ -38,10 +38,10 @@ static std::string kindOf(StringRef Why) {
 /// Warns about one failed job, with the reason \p Why. The summary has the
 /// number of suppressed warnings.
 void Notices::warnLimited(const Twine &Text, StringRef Why) {
-  if (L.msg().verbose() ||
-      (Num.Warnings < MaxWarnings && ++NumOfKind[kindOf(Why)] <= MaxOfKind)) {
+  if (Ctx.msg().verbose() ||
+      (Num.Warnings < MaxWarnings && ++NumPerKind[kindOf(Why)] <= MaxPerKind)) {
     ++Num.Warnings;
-    L.msg().warning(Text);
+    Ctx.msg().warning(Text);
   } else {
     ++Num.Suppressed;
   }
@@ -53,13 +53,13 @@ void Notices::addError(const Twine &Text) {
 
 /// Names the setting to blame, unless it is the linker's own option.
 void Notices::failWithoutFallback(const Twine &Why) {
-  const std::string &Setting = L.Host.Config.NoFallback;
+  const std::string &Setting = Ctx.Host.Config.NoFallback;
   fail(Setting.empty() ? Why
                        : Why + "; not compiled locally, since " + Setting);
 }
 
 std::string Notices::plugin() const {
-  return "plugin '" + std::string(L.Host.Plugin->name) + "': ";
+  return "plugin '" + std::string(Ctx.Host.Plugin->name) + "': ";
 }
 
 bool Notices::isPart(plan::JobId J) const {
@@ -79,7 +79,7 @@ std::string Notices::module(plan::JobId J) const {
 }
 
 /// The beginning of a message about \p J at the plugin.
-std::string Notices::ofJob(plan::JobId J) const {
+std::string Notices::jobPrefix(plan::JobId J) const {
   return plugin() + module(J) + ": ";
 }
 
@@ -92,44 +92,45 @@ void Notices::internalError(StringRef Rule) {
 // Steps
 //===----------------------------------------------------------------------===//
 
-void Notices::saw(const Step &S) {
-  sawPlugin(S);
+void Notices::onStep(const Step &S) {
+  handlePluginEvent(S);
   if (S.Load)
-    sawLoad(*S.Load);
+    handleLoad(*S.Load);
   if (S.E && S.E->What == PlanEvent::Failed)
-    sawFailure(S);
+    handleFailure(S);
   if (S.E && S.E->What == PlanEvent::Confirmed)
-    sawConfirmed(S.E->Job, S.E->Attempt);
+    handleConfirmed(S.E->Job, S.E->Attempt);
   for (const Action &A : S.Actions) {
     if (A.What == Action::Won || A.What == Action::EndJob)
-      Settled.insert(A.Job);
+      SettledJobs.insert(A.Job);
     switch (A.What) {
     case Action::Won:
-      sawWin(S, A);
+      handleWin(S, A);
       break;
-    case Action::StaysHere:
-      sawStayHere(S, A);
+    case Action::StayLocal:
+      handleStayLocal(S, A);
       break;
     case Action::Prepare:
       if (A.AKind == AttemptKind::Duplicate)
-        sawDuplicate(A);
+        handleDuplicate(A);
       break;
     case Action::Verify:
       ++Num.Verified;
       break;
     case Action::Deliver:
-      Num.Ours += A.IsProven;
+      Num.Proven += A.IsProven;
       break;
     case Action::DropPlugin:
-      sawDrop(S, A.Why);
+      handleDrop(S, A.Why);
       break;
     case Action::EndJob:
-      sawEnd(S, A);
+      handleEnd(S, A);
       break;
     case Action::FailLink:
       if (A.Why == Cause::Timeout)
-        failWithoutFallback(ofJob(A.Job) +
-                            whyHere(A.Why, "", "", L.opts().TimeoutSeconds));
+        failWithoutFallback(
+            jobPrefix(A.Job) +
+            localReason(A.Why, "", "", Ctx.opts().TimeoutSeconds));
       break;
     default:
       break;
@@ -137,7 +138,7 @@ void Notices::saw(const Step &S) {
   }
 }
 
-void Notices::sawPlugin(const Step &S) {
+void Notices::handlePluginEvent(const Step &S) {
   Now = S.Now;
   if (!S.E)
     return;
@@ -156,10 +157,10 @@ void Notices::sawPlugin(const Step &S) {
   case PlanEvent::StateChanged:
     if (S.E->State == plan::PluginState::Running ||
         S.E->State == plan::PluginState::Receiving)
-      Begun.insert(S.Job);
+      StartedJobs.insert(S.Job);
     return;
   case PlanEvent::Failed:
-    if (S.E->Why != Cause::Compiler && S.E->Why != Cause::CompilerHere)
+    if (S.E->Why != Cause::Compiler && S.E->Why != Cause::LocalCompiler)
       LastFailure = S.Why.str();
     return;
   default:
@@ -176,12 +177,12 @@ void Notices::sawPlugin(const Step &S) {
 /// of; in-process, each appears once. Messages about assembly are always new:
 /// assembly is in one part only, and parts may have equal ones.
 bool Notices::isNew(plan::JobId J, StringRef Text,
-                    StringMap<unsigned> &OfPart) {
+                    StringMap<unsigned> &PartCounts) {
   StringRef Module = Run.facts(J).Name;
   if (!isPart(J) || Text.split('\n').first.contains(" <inline asm>:"))
     return true;
-  unsigned Count = ++OfPart[Text];
-  unsigned &Shown = SaidOfParts[(Module + Twine('\0') + Text).str()];
+  unsigned Count = ++PartCounts[Text];
+  unsigned &Shown = PartMessageCounts[(Module + Twine('\0') + Text).str()];
   if (Count <= Shown)
     return false;
   Shown = Count;
@@ -189,99 +190,100 @@ bool Notices::isNew(plan::JobId J, StringRef Text,
 }
 
 void Notices::show(plan::JobId J, ArrayRef<CompilerMessage> Messages) {
-  StringMap<unsigned> OfPart;
+  StringMap<unsigned> PartCounts;
   for (const CompilerMessage &M : Messages)
-    if (isNew(J, M.Text, OfPart))
-      L.msg().emit(M.Level, M.Text);
+    if (isNew(J, M.Text, PartCounts))
+      Ctx.msg().emit(M.Level, M.Text);
 }
 
 /// Fails the link with a compiler's errors. LLD reports each of them.
 void Notices::failCompile(const Step &S, plan::JobId J, StringRef Plugin,
                           StringRef Where) {
   show(J, S.Messages);
-  StringMap<unsigned> OfPart;
+  StringMap<unsigned> PartCounts;
   std::vector<std::string> Errors;
   for (const std::string &Text : S.Errors)
-    if (isNew(J, Text, OfPart))
+    if (isNew(J, Text, PartCounts))
       Errors.push_back(Text);
   if (S.Errors.empty() || !Errors.empty())
     addError(compileError(Run.facts(J).Title, Errors, Plugin, Where));
 }
 
-void Notices::sawWords(StringRef Words) {
+void Notices::showCompilerOutput(StringRef Output) {
   // An error decides about a job, which has it as its result.
-  for (const CompilerMessage &M : readClangWords(Words, "").Messages)
+  for (const CompilerMessage &M : readClangOutput(Output, "").Messages)
     if (M.Level == MessageLevel::Text)
-      L.msg().note(Twine(L.Host.Plugin->name) + ": " + M.Text);
+      Ctx.msg().note(Twine(Ctx.Host.Plugin->name) + ": " + M.Text);
     else
-      L.msg().emit(M.Level, M.Text);
+      Ctx.msg().emit(M.Level, M.Text);
 }
 
-static std::string known(uint32_t N) {
+static std::string orUnknown(uint32_t N) {
   return N == UINT32_MAX ? "?" : std::to_string(N);
 }
 
-static std::string known(uint32_t N, StringRef Noun) {
-  return N == UINT32_MAX ? ("? " + Noun + "s").str() : counted(N, Noun);
+static std::string orUnknown(uint32_t N, StringRef Noun) {
+  return N == UINT32_MAX ? ("? " + Noun + "s").str() : formatCount(N, Noun);
 }
 
 /// Reports the load if it has changed.
-void Notices::sawLoad(const dtlto_load &Load) {
+void Notices::handleLoad(const dtlto_load &Load) {
   IsThisMachine =
       Load.slots != 0 && Load.local != 0 && Load.local >= Load.slots;
-  std::string News =
-      known(Load.workers, "worker") + ", " + known(Load.slots, "slot") + ", ";
-  if (News == LastLoad)
+  std::string Summary = orUnknown(Load.workers, "worker") + ", " +
+                        orUnknown(Load.slots, "slot") + ", ";
+  if (Summary == LastLoad)
     return;
-  LastLoad = News;
-  L.msg().debug(plugin() + News + known(Load.free) + " free, " +
-                known(Load.queued, "job") + " queued");
+  LastLoad = Summary;
+  Ctx.msg().debug(plugin() + Summary + orUnknown(Load.free) + " free, " +
+                  orUnknown(Load.queued, "job") + " queued");
 }
 
 /// Handles a failed attempt at the plugin. The step's actions are the plan's
 /// decision.
-void Notices::sawFailure(const Step &S) {
+void Notices::handleFailure(const Step &S) {
   plan::JobId J = S.Job;
   Cause Why = S.E->Why;
   // A compiler's output ends in a newline, a message doesn't.
-  std::string Said = S.Said.rtrim().str();
-  const std::string Text = ofJob(J);
+  std::string Output = S.Output.rtrim().str();
+  const std::string Text = jobPrefix(J);
   // The reason of the first try, which may differ.
-  std::string Before = WhyAgain.lookup(J);
-  if (auto It = Remote.find(J); It != Remote.end() && Before.empty())
-    Before = It->second.text(": ");
+  std::string PreviousReason = RetryReasons.lookup(J);
+  if (auto It = Remote.find(J); It != Remote.end() && PreviousReason.empty())
+    PreviousReason = It->second.text(": ");
   // Only another compiler shows whether a plain link would fail as well, or
   // make the same object.
   const bool IsDoubted = Why == Cause::Compiler || Why == Cause::BadResult;
   if (Why == Cause::Compiler)
-    Remote[J] = {S.Why.str(), Said.empty() ? "nothing" : Said, S.E->Attempt};
+    Remote[J] = {S.Why.str(), Output.empty() ? "nothing" : Output,
+                 S.E->Attempt};
   else if (Why == Cause::BadResult)
     Remote[J] = {S.Why.str(), "", S.E->Attempt};
-  std::string Both = S.Why.str();
-  if (!Before.empty() && kindOf(Before) != kindOf(S.Why))
-    Both += "; before that: " + Before;
+  std::string Reason = S.Why.str();
+  if (!PreviousReason.empty() && kindOf(PreviousReason) != kindOf(S.Why))
+    Reason += "; before that: " + PreviousReason;
   for (const Action &A : S.Actions) {
     if (A.Job != J)
       continue;
     switch (A.What) {
     case Action::Prepare:
       if (IsDoubted)
-        return L.msg().debug(Text + Remote[J].text() + "; trying again");
-      WhyAgain[J] = S.Why.str();
-      return L.msg().debug(Text + S.Why + "; trying again");
-    case Action::StaysHere:
+        return Ctx.msg().debug(Text + Remote[J].text() + "; trying again");
+      RetryReasons[J] = S.Why.str();
+      return Ctx.msg().debug(Text + S.Why + "; trying again");
+    case Action::StayLocal:
       if (IsDoubted) {
-        L.msg().debug(Text + Remote[J].text() + "; compiling it locally");
+        Ctx.msg().debug(Text + Remote[J].text() + "; compiling it locally");
       } else {
-        warnLimited(Text + Both + "; compiling it locally",
-                    Before.empty() ? S.Why : StringRef(Before));
+        warnLimited(Text + Reason + "; compiling it locally",
+                    PreviousReason.empty() ? S.Why : StringRef(PreviousReason));
       }
-      WhyAgain.erase(J);
+      RetryReasons.erase(J);
       return;
     case Action::FailLink:
-      return failWithoutFallback(Text + Both);
+      return failWithoutFallback(Text + Reason);
     case Action::EndJob:
-      if (Why == Cause::CompilerHere)
+      if (Why == Cause::LocalCompiler)
         failCompile(S, J);
       else if (Why == Cause::Compiler) {
         StringRef Where = S.Why.substr(StringRef("the compiler failed").size());
@@ -289,41 +291,41 @@ void Notices::sawFailure(const Step &S) {
           failCompile(S, J, plugin(), Where);
         else
           fail(plugin() + module(J) + " failed to compile" + Where + ": " +
-               Said);
+               Output);
       }
       return;
     default:
       break;
     }
   }
-  L.msg().debug(Text + S.Why + "; another attempt is still running");
+  Ctx.msg().debug(Text + S.Why + "; another attempt is still running");
 }
 
 /// Handles a refused object that is valid: the program is unusual.
-void Notices::sawConfirmed(plan::JobId J, plan::AttemptId A) {
+void Notices::handleConfirmed(plan::JobId J, plan::AttemptId A) {
   auto It = Remote.find(J);
   if (It == Remote.end() || It->second.Attempt != A)
     return;
-  L.msg().debug(ofJob(J) + It->second.What +
-                "; compiling it again gave the same object, which is used");
+  Ctx.msg().debug(jobPrefix(J) + It->second.What +
+                  "; compiling it again gave the same object, which is used");
   Remote.erase(It);
   Confirmed.insert(J);
 }
 
-void Notices::sawWin(const Step &S, const Action &A) {
+void Notices::handleWin(const Step &S, const Action &A) {
   plan::JobId J = A.Job;
   if (S.E->What == PlanEvent::CacheHit) {
     ++Num.Cached;
     return;
   }
   show(J, S.Messages);
-  auto It = Here.find(A.Attempt);
-  if (It == Here.end()) {
+  auto It = LocalCauses.find(A.Attempt);
+  if (It == LocalCauses.end()) {
     ++Num.Remote;
     if (StringRef W = Run.workerName(Run.workerOf(A.Attempt)); !W.empty())
       Hosts.insert(W.str());
     Num.DuplicatesWon += A.AKind == AttemptKind::Duplicate;
-    if (auto Again = WhyAgain.find(J); Again != WhyAgain.end()) {
+    if (auto Again = RetryReasons.find(J); Again != RetryReasons.end()) {
       ++Num.Retried;
       LastRetry = module(J) + ": " + Again->second;
     }
@@ -339,7 +341,7 @@ void Notices::sawWin(const Step &S, const Action &A) {
     break;
   case Cause::Straggler:
     ++Num.DuplicatesWon;
-    ++Num.WonHere;
+    ++Num.LocalWins;
     break;
   case Cause::PluginFull:
   case Cause::TakenBack:
@@ -352,9 +354,10 @@ void Notices::sawWin(const Step &S, const Action &A) {
   }
   // This failure hasn't been reported, since the second try didn't fail. The
   // loss of a plugin has been, mostly with this reason.
-  if (std::string Why = WhyAgain.lookup(J);
-      !Why.empty() && It->second != Cause::PluginGone)
-    warnLimited(ofJob(J) + Why + "; compiled locally before a second try ended",
+  if (std::string Why = RetryReasons.lookup(J);
+      !Why.empty() && It->second != Cause::PluginDropped)
+    warnLimited(jobPrefix(J) + Why +
+                    "; compiled locally before a second try ended",
                 Why);
   warnRefuted(J, "locally");
 }
@@ -364,61 +367,63 @@ void Notices::warnRefuted(plan::JobId J, const std::string &Where) {
   auto It = Remote.find(J);
   if (It == Remote.end())
     return;
-  if (It->second.Said.empty())
-    warnLimited(ofJob(J) + It->second.What + "; compiled " + Where + " instead",
+  if (It->second.Output.empty())
+    warnLimited(jobPrefix(J) + It->second.What + "; compiled " + Where +
+                    " instead",
                 It->second.What);
   else
-    warnLimited(ofJob(J) + It->second.What + ", but compiling it " + Where +
-                    " worked; compiler output: " + It->second.Said,
-                It->second.Said);
+    warnLimited(jobPrefix(J) + It->second.What + ", but compiling it " + Where +
+                    " worked; compiler output: " + It->second.Output,
+                It->second.Output);
 }
 
-void Notices::sawStayHere(const Step &S, const Action &A) {
-  Here[A.Attempt] = A.Why;
+void Notices::handleStayLocal(const Step &S, const Action &A) {
+  LocalCauses[A.Attempt] = A.Why;
   if (A.Why == Cause::NotExpressible)
     NotExpressible.insert(S.Why.str());
   else if (A.Why == Cause::Straggler)
-    sawDuplicate(A);
+    handleDuplicate(A);
   else if (A.Why == Cause::Overdue)
-    L.msg().debug(plugin() + module(A.Job) + " makes no progress" +
-                  onWorker(A.Avoid) + "; compiling it locally");
+    Ctx.msg().debug(plugin() + module(A.Job) + " makes no progress" +
+                    workerSuffix(A.Avoid) + "; compiling it locally");
   else if (A.Why == Cause::Timeout) {
-    std::string Why = whyHere(A.Why, "", "", L.opts().TimeoutSeconds);
-    warnLimited(ofJob(A.Job) + Why + "; compiling it locally", Why);
+    std::string Why = localReason(A.Why, "", "", Ctx.opts().TimeoutSeconds);
+    warnLimited(jobPrefix(A.Job) + Why + "; compiling it locally", Why);
   }
 }
 
-std::string Notices::onWorker(plan::WorkerId Id) const {
+std::string Notices::workerSuffix(plan::WorkerId Id) const {
   StringRef Worker = Run.workerName(Id);
   return Worker.empty() ? "" : (" on " + Worker).str();
 }
 
-void Notices::sawDuplicate(const Action &A) {
+void Notices::handleDuplicate(const Action &A) {
   ++Num.Duplicates;
-  L.msg().debug(plugin() + module(A.Job) + " takes long" + onWorker(A.Avoid) +
-                "; starting a duplicate attempt");
+  Ctx.msg().debug(plugin() + module(A.Job) + " takes long" +
+                  workerSuffix(A.Avoid) + "; starting a duplicate attempt");
 }
 
-void Notices::sawDrop(const Step &S, Cause Why) {
+void Notices::handleDrop(const Step &S, Cause Why) {
   std::string Text = plugin();
   if (Why == Cause::AlwaysBusy)
     Text += "it is busy, but has not taken a job for " +
-            std::to_string(L.opts().TimeoutSeconds) +
+            std::to_string(Ctx.opts().TimeoutSeconds) +
             " s (--thinlto-dist-timeout)";
   else
     Text += S.Why;
   if (Run.hasFailed())
     failWithoutFallback(Text);
-  else if (Settled.size() == Run.numJobs())
-    L.msg().warning(Text);
+  else if (SettledJobs.size() == Run.numJobs())
+    Ctx.msg().warning(Text);
   else
-    L.msg().warning(Text + "; compiling the remaining " + units() + " locally");
+    Ctx.msg().warning(Text + "; compiling the remaining " + units() +
+                      " locally");
 }
 
-void Notices::sawEnd(const Step &S, const Action &A) {
+void Notices::handleEnd(const Step &S, const Action &A) {
   switch (A.Why) {
-  case Cause::CompilerHere:
-    if (S.E->What == PlanEvent::CompileHereFailed)
+  case Cause::LocalCompiler:
+    if (S.E->What == PlanEvent::LocalCompileFailed)
       failCompile(S, A.Job);
     return;
   case Cause::VerifyFailed:

@@ -21,13 +21,13 @@ namespace dtlto {
 /// that fail the link.
 class Notices : public Observer {
 public:
-  Notices(const LinkFacts &Run, const RunContext &L) : Run(Run), L(L) {}
+  Notices(const LinkFacts &Run, const RunContext &Ctx) : Run(Run), Ctx(Ctx) {}
   ~Notices() override { llvm::consumeError(std::move(Err)); }
 
-  void saw(const Step &S) override;
+  void onStep(const Step &S) override;
 
   /// Shows what compilers wrote about unknown jobs.
-  void sawWords(llvm::StringRef Words);
+  void showCompilerOutput(llvm::StringRef Output);
   /// Fails a link that would wait forever. \p Rule is the invariant of the plan
   /// that is broken, or empty.
   void internalError(llvm::StringRef Rule);
@@ -38,22 +38,22 @@ public:
   llvm::Error takeError() { return std::move(Err); }
 
 private:
-  void sawPlugin(const Step &S);
+  void handlePluginEvent(const Step &S);
   bool isNew(plan::JobId J, llvm::StringRef Text,
-             llvm::StringMap<unsigned> &OfPart);
+             llvm::StringMap<unsigned> &PartCounts);
   void show(plan::JobId J, llvm::ArrayRef<CompilerMessage> Messages);
   void failCompile(const Step &S, plan::JobId J, llvm::StringRef Plugin = "",
                    llvm::StringRef Where = "");
-  void sawLoad(const dtlto_load &Load);
-  void sawFailure(const Step &S);
-  void sawWin(const Step &S, const plan::Action &A);
-  void sawConfirmed(plan::JobId J, plan::AttemptId A);
+  void handleLoad(const dtlto_load &Load);
+  void handleFailure(const Step &S);
+  void handleWin(const Step &S, const plan::Action &A);
+  void handleConfirmed(plan::JobId J, plan::AttemptId A);
   void warnRefuted(plan::JobId J, const std::string &Where);
-  void sawStayHere(const Step &S, const plan::Action &A);
-  void sawDuplicate(const plan::Action &A);
-  std::string onWorker(plan::WorkerId Id) const;
-  void sawDrop(const Step &S, plan::Cause Why);
-  void sawEnd(const Step &S, const plan::Action &A);
+  void handleStayLocal(const Step &S, const plan::Action &A);
+  void handleDuplicate(const plan::Action &A);
+  std::string workerSuffix(plan::WorkerId Id) const;
+  void handleDrop(const Step &S, plan::Cause Why);
+  void handleEnd(const Step &S, const plan::Action &A);
 
   void addError(llvm::Error E) {
     ++NumErrors;
@@ -65,9 +65,9 @@ private:
   void warnLimited(const llvm::Twine &Text, llvm::StringRef Why);
   std::string plugin() const;
   std::string module(plan::JobId J) const;
-  std::string ofJob(plan::JobId J) const;
-  std::string ofAll(size_t N) const;
-  std::string whyNone() const;
+  std::string jobPrefix(plan::JobId J) const;
+  std::string ofAllJobs(size_t N) const;
+  std::string noResultReason() const;
   void noteNotExpressible();
   void summarizeShares() const;
   void showCounts() const;
@@ -75,7 +75,7 @@ private:
   const char *units() const;
 
   const LinkFacts &Run;
-  const RunContext &L;
+  const RunContext &Ctx;
   llvm::Error Err = llvm::Error::success();
   size_t NumErrors = 0;
   std::string LastLoad; // as reported
@@ -85,36 +85,36 @@ private:
   /// Whether all its slots are on this machine.
   bool IsThisMachine = false;
   plan::Time Now = {}, FirstAccepted = {};
-  llvm::DenseSet<plan::JobId> Accepted, Begun;
+  llvm::DenseSet<plan::JobId> Accepted, StartedJobs;
   std::string LastFailure; // of any job, except compile errors
 
-  llvm::DenseSet<plan::JobId> Settled; // have an object, or failed
+  llvm::DenseSet<plan::JobId> SettledJobs; // have an object, or failed
 
   // By job.
-  llvm::DenseMap<plan::JobId, std::string> WhyAgain; // why it was retried
+  llvm::DenseMap<plan::JobId, std::string> RetryReasons; // why it was retried
   struct Failure {
     std::string What;
-    std::string Said; // by the compiler; empty if its object was refused
+    std::string Output; // by the compiler; empty if its object was refused
     plan::AttemptId Attempt;
     std::string text(const char *Between = "; compiler output: ") const {
-      return Said.empty() ? What : What + Between + Said;
+      return Output.empty() ? What : What + Between + Output;
     }
   };
   llvm::DenseMap<plan::JobId, Failure> Remote; // of remote compilers
   llvm::DenseSet<plan::JobId> Confirmed; // their refused objects were valid
   /// Why attempts run locally.
-  llvm::DenseMap<plan::AttemptId, plan::Cause> Here;
+  llvm::DenseMap<plan::AttemptId, plan::Cause> LocalCauses;
 
   /// How often each message about a module in parts was shown.
-  llvm::StringMap<unsigned> SaidOfParts;
+  llvm::StringMap<unsigned> PartMessageCounts;
 
-  llvm::StringMap<unsigned> NumOfKind; // warnings of each kind
+  llvm::StringMap<unsigned> NumPerKind; // warnings of each kind
   struct {
     size_t Warnings = 0, Suppressed = 0;
     size_t Remote = 0, Fallback = 0, NotExpressible = 0, Shared = 0;
-    size_t Duplicates = 0, DuplicatesWon = 0, WonHere = 0, Retried = 0;
+    size_t Duplicates = 0, DuplicatesWon = 0, LocalWins = 0, Retried = 0;
     size_t Cached = 0, Verified = 0;
-    size_t Ours = 0; // including verified ones
+    size_t Proven = 0; // including verified ones
   } Num;
   std::string LastRetry; // which job, and why
   std::set<std::string> NotExpressible;

@@ -16,12 +16,12 @@ using namespace dtlto;
 // The longest time that it takes to reach a farm.
 static constexpr double ShortLinkSeconds = 1;
 
-std::string Notices::ofAll(size_t N) const {
+std::string Notices::ofAllJobs(size_t N) const {
   return std::to_string(N) + " of " + std::to_string(Run.numJobs());
 }
 
 /// Returns why the plugin made no object of this link, as far as known.
-std::string Notices::whyNone() const {
+std::string Notices::noResultReason() const {
   auto seconds = [](plan::Time T) {
     return formatv("{0:f1} s", std::chrono::duration<double>(T).count()).str();
   };
@@ -39,9 +39,10 @@ std::string Notices::whyNone() const {
                                 ? Jobs
                                 : std::to_string(Accepted.size()) + " of " +
                                       std::to_string(NumJobs) + " jobs");
-    Why += Begun.empty() ? ", but started none"
-                         : ", started " + std::to_string(Begun.size()) +
-                               ", but returned no result";
+    Why += StartedJobs.empty()
+               ? ", but started none"
+               : ", started " + std::to_string(StartedJobs.size()) +
+                     ", but returned no result";
     Why += " within " + seconds(Now - FirstAccepted);
   }
   return LastFailure.empty() ? Why : Why + "; the last failure: " + LastFailure;
@@ -50,8 +51,8 @@ std::string Notices::whyNone() const {
 /// On a terminal, reports the counts of a link that used other machines.
 void Notices::showCounts() const {
   const size_t NumJobs = Run.numJobs();
-  if (IsThisMachine || !L.isLast() || hasErrors() ||
-      L.opts().Progress == ProgressKind::Never || !L.msg().columns())
+  if (IsThisMachine || !Ctx.isLast() || hasErrors() ||
+      Ctx.opts().Progress == ProgressKind::Never || !Ctx.msg().columns())
     return;
   std::vector<std::string> Parts;
   if (Num.Cached)
@@ -63,52 +64,54 @@ void Notices::showCounts() const {
                     (Hosts.size() == 1
                          ? *Hosts.begin()
                          : std::to_string(Hosts.size()) + " hosts"));
-  if (size_t NumHere =
-          Num.Fallback + Num.Shared + Num.NotExpressible + Num.WonHere)
-    Parts.push_back(std::to_string(NumHere) + " locally");
+  if (size_t NumLocal =
+          Num.Fallback + Num.Shared + Num.NotExpressible + Num.LocalWins)
+    Parts.push_back(std::to_string(NumLocal) + " locally");
   if (Parts.empty() || Num.Cached == NumJobs)
     return;
-  L.msg().note(Twine(NumJobs) + " " + (NumJobs == 1 ? "module" : units()) +
-               ": " + join(Parts, ", "));
+  Ctx.msg().note(Twine(NumJobs) + " " + (NumJobs == 1 ? "module" : units()) +
+                 ": " + join(Parts, ", "));
 }
 
 /// Reports which jobs can't run at the plugin, once for each link.
 void Notices::noteNotExpressible() {
-  std::string Stays;
+  std::string LocalReasons;
   if (Num.NotExpressible)
-    Stays = ofAll(Num.NotExpressible) + join(NotExpressible, ", ");
-  if (!L.wasReported(Stays) && Num.NotExpressible)
-    L.msg().note(plugin() + ofAll(Num.NotExpressible) + " " + units() +
-                 " were compiled locally, since " + join(NotExpressible, ", ") +
-                 " cannot be expressed on a remote compiler's command line");
+    LocalReasons = ofAllJobs(Num.NotExpressible) + join(NotExpressible, ", ");
+  if (!Ctx.wasReported(LocalReasons) && Num.NotExpressible)
+    Ctx.msg().note(plugin() + ofAllJobs(Num.NotExpressible) + " " + units() +
+                   " were compiled locally, since " +
+                   join(NotExpressible, ", ") +
+                   " cannot be expressed on a remote compiler's command line");
 }
 
 void Notices::summarize(ArrayRef<std::string> Notes,
                         ArrayRef<std::string> DebugNotes) {
   for (const std::string &Note : Notes)
-    L.msg().note(Note);
+    Ctx.msg().note(Note);
   noteNotExpressible();
   if (Num.Retried)
-    L.msg().note(plugin() + ofAll(Num.Retried) +
-                 " jobs failed, but succeeded when retried; the last one was " +
-                 LastRetry);
+    Ctx.msg().note(
+        plugin() + ofAllJobs(Num.Retried) +
+        " jobs failed, but succeeded when retried; the last one was " +
+        LastRetry);
   if (Num.Suppressed)
-    L.msg().warning(plugin() + Twine(Num.Suppressed) + " more " + units() +
-                    " failed in the same way (use --verbose to list them)");
+    Ctx.msg().warning(plugin() + Twine(Num.Suppressed) + " more " + units() +
+                      " failed in the same way (use --verbose to list them)");
   // If the plugin made no object, count all as fallbacks.
   if (Num.Fallback)
-    L.msg().warning(plugin() +
-                    ofAll(Num.Fallback + (Num.Remote ? 0 : Num.Shared)) + " " +
-                    units() + " were compiled locally instead");
+    Ctx.msg().warning(plugin() +
+                      ofAllJobs(Num.Fallback + (Num.Remote ? 0 : Num.Shared)) +
+                      " " + units() + " were compiled locally instead");
   // A plugin without jobs isn't opened, so it reports nothing itself.
   if (Num.Cached)
-    L.msg().debug(plugin() + ofAll(Num.Cached) +
-                  " objects came from the cache");
-  L.msg().debug(Twine(Run.numJobs()) + " jobs, " +
-                formatv("{0:f3}", secondsSince(L.Started)).str() +
-                " s from first start to last object");
+    Ctx.msg().debug(plugin() + ofAllJobs(Num.Cached) +
+                    " objects came from the cache");
+  Ctx.msg().debug(Twine(Run.numJobs()) + " jobs, " +
+                  formatv("{0:f3}", secondsSince(Ctx.StartTime)).str() +
+                  " s from first start to last object");
   for (const std::string &Note : DebugNotes)
-    L.msg().debug(Note);
+    Ctx.msg().debug(Note);
   summarizeShares();
   showCounts();
 }
@@ -118,24 +121,24 @@ void Notices::summarizeShares() const {
   const size_t NumJobs = Run.numJobs();
   // A short link may end before any farm has answered.
   if (Num.Shared && Num.Shared + Num.Cached + Num.NotExpressible == NumJobs)
-    L.msg().emit(secondsSince(L.Started) < ShortLinkSeconds
-                     ? MessageLevel::Debug
-                     : MessageLevel::Warning,
-                 plugin() + whyNone() +
-                     "; all were compiled locally; --thinlto-dist-status "
-                     "shows the farm");
+    Ctx.msg().emit(secondsSince(Ctx.StartTime) < ShortLinkSeconds
+                       ? MessageLevel::Debug
+                       : MessageLevel::Warning,
+                   plugin() + noResultReason() +
+                       "; all were compiled locally; --thinlto-dist-status "
+                       "shows the farm");
   else if (Num.Shared)
-    L.msg().debug(plugin() + ofAll(Num.Shared) + " " + units() +
-                  " were compiled locally");
+    Ctx.msg().debug(plugin() + ofAllJobs(Num.Shared) + " " + units() +
+                    " were compiled locally");
   if (Num.Duplicates)
-    L.msg().debug(plugin() +
-                  "duplicate attempts for slow jobs: " + Twine(Num.Duplicates) +
-                  " started, " + Twine(Num.DuplicatesWon) + " finished first");
+    Ctx.msg().debug(plugin() + "duplicate attempts for slow jobs: " +
+                    Twine(Num.Duplicates) + " started, " +
+                    Twine(Num.DuplicatesWon) + " finished first");
   if (Num.Verified)
-    L.msg().debug(plugin() + ofAll(Num.Verified) + " objects verified");
-  else if (L.opts().VerifyPercent != 0 && NumJobs != 0 && !hasErrors())
-    L.msg().warning(
-        plugin() + "none of the " + Twine(NumJobs) +
-        " objects was verified (--thinlto-dist-verify): " + Twine(Num.Cached) +
-        " came from the cache, " + Twine(Num.Ours) + " were compiled locally");
+    Ctx.msg().debug(plugin() + ofAllJobs(Num.Verified) + " objects verified");
+  else if (Ctx.opts().VerifyPercent != 0 && NumJobs != 0 && !hasErrors())
+    Ctx.msg().warning(plugin() + "none of the " + Twine(NumJobs) +
+                      " objects was verified (--thinlto-dist-verify): " +
+                      Twine(Num.Cached) + " came from the cache, " +
+                      Twine(Num.Proven) + " were compiled locally");
 }

@@ -30,51 +30,51 @@ static double allWork(const LinkFacts &Run) {
   return Sum;
 }
 
-ProgressObserver::ProgressObserver(const LinkFacts &Run, const RunContext &L)
-    : Run(Run),
-      Line(L.opts().StatusFormat, Run.numJobs(), allWork(Run),
-           sys::path::filename(L.opts().OutputFile),
-           Progress::Screen{[&L](StringRef Text) { L.msg().progress(Text); },
-                            [&L] { return L.msg().columns(); }, Clock::now,
-                            terminalIsShared}),
-      Verifies(L.opts().VerifyPercent != 0), IsShown(Run.numJobs()),
+ProgressObserver::ProgressObserver(const LinkFacts &Run, const RunContext &Ctx)
+    : Run(Run), Line(Ctx.opts().StatusFormat, Run.numJobs(), allWork(Run),
+                     sys::path::filename(Ctx.opts().OutputFile),
+                     Progress::Screen{
+                         [&Ctx](StringRef Text) { Ctx.msg().progress(Text); },
+                         [&Ctx] { return Ctx.msg().columns(); }, Clock::now,
+                         isTerminalShared}),
+      Verifies(Ctx.opts().VerifyPercent != 0), IsShown(Run.numJobs()),
       IsFinished(Run.numJobs()), IsSampled(Run.numJobs()) {
-  L.setShare(Line);
+  Ctx.setShare(Line);
 }
 
-void ProgressObserver::started(plan::JobId J, StringRef Worker) {
-  Line.started(Run.facts(J).Title, Worker, !IsShown[J]);
+void ProgressObserver::jobStarted(plan::JobId J, StringRef Worker) {
+  Line.jobStarted(Run.facts(J).Title, Worker, !IsShown[J]);
   IsShown.set(J);
 }
 
-void ProgressObserver::finished(plan::JobId J) {
+void ProgressObserver::jobFinished(plan::JobId J) {
   if (!IsFinished[J])
-    Line.finished(Run.facts(J).Title,
-                  Run.workerName(Run.workerOf(Winner.lookup(J))),
-                  Run.facts(J).Seconds, IsShown[J]);
+    Line.jobFinished(Run.facts(J).Title,
+                     Run.workerName(Run.workerOf(Winner.lookup(J))),
+                     Run.facts(J).Seconds, IsShown[J]);
   IsFinished.set(J);
 }
 
-void ProgressObserver::saw(const Step &S) {
+void ProgressObserver::onStep(const Step &S) {
   if (S.E && S.E->What == PlanEvent::Verified)
-    finished(S.E->Job);
+    jobFinished(S.E->Job);
   if (S.E && S.E->What == PlanEvent::StateChanged &&
       S.E->State == PluginState::Running && Running.insert(S.E->Attempt).second)
-    started(S.Job, Run.workerName(S.E->Worker));
+    jobStarted(S.Job, Run.workerName(S.E->Worker));
   for (const Action &A : S.Actions) {
     if (A.What == Action::Prepare && A.IsSampled) {
       IsSampled.set(A.Job);
     } else if (A.What == Action::Won) {
       Winner[A.Job] = A.Attempt;
       if (Verifies && !IsSampled[A.Job])
-        finished(A.Job);
-    } else if (A.What == Action::CompileHere) {
+        jobFinished(A.Job);
+    } else if (A.What == Action::CompileLocally) {
       // Of a local attempt and the plugin's, show only the plugin's.
       if (A.AKind != AttemptKind::Verify && A.Why != Cause::Straggler &&
           A.Why != Cause::PluginSilent && A.Why != Cause::Overdue)
-        started(A.Job, ThisMachine);
+        jobStarted(A.Job, ThisMachine);
     } else if (A.What == Action::EndJob) {
-      finished(A.Job);
+      jobFinished(A.Job);
     }
   }
 }
@@ -85,56 +85,58 @@ void ProgressObserver::saw(const Step &S) {
 
 void TimelineObserver::finish() {
   Record.finish(Run);
-  if (!L.isLast() && !Run.hasErrors()) {
-    L.First->Record = std::move(Record);
+  if (!Ctx.isLast() && !Run.hasErrors()) {
+    Ctx.First->Record = std::move(Record);
     return;
   }
-  if (L.First && L.isLast())
+  if (Ctx.First && Ctx.isLast())
     Record.addEarlierStage(
-        std::move(L.First->Record),
-        std::chrono::duration<double>(L.Started - L.BothStarted).count());
-  if (const std::string &Path = L.opts().Report; !Path.empty()) {
-    const dtlto_plugin &Plugin = *L.Host.Plugin;
-    ReportFacts Facts{L.opts().OutputFile, Plugin.name,
-                      Plugin.version ? Plugin.version : "", L.Host.Parallelism};
+        std::move(Ctx.First->Record),
+        std::chrono::duration<double>(Ctx.StartTime - Ctx.FirstRoundStart)
+            .count());
+  if (const std::string &Path = Ctx.opts().Report; !Path.empty()) {
+    const dtlto_plugin &Plugin = *Ctx.Host.Plugin;
+    ReportFacts Facts{Ctx.opts().OutputFile, Plugin.name,
+                      Plugin.version ? Plugin.version : "",
+                      Ctx.Host.Parallelism};
     if (Error E = writeReport(Path, Record, Facts))
-      L.msg().warning(toString(std::move(E)));
+      Ctx.msg().warning(toString(std::move(E)));
   }
-  if (L.Timelines)
-    L.Timelines->push_back(std::move(Record));
+  if (Ctx.Timelines)
+    Ctx.Timelines->push_back(std::move(Record));
 }
 
 //===----------------------------------------------------------------------===//
 // Costs
 //===----------------------------------------------------------------------===//
 
-void CostObserver::saw(const Step &S) {
+void CostObserver::onStep(const Step &S) {
   if (!S.E)
     return;
-  double Took = S.E->Seconds;
+  double Elapsed = S.E->Seconds;
   switch (S.E->What) {
   case PlanEvent::StateChanged: {
-    Times &T = Seen[S.E->Attempt];
+    Times &T = AttemptTimes[S.E->Attempt];
     auto &When = S.E->State == PluginState::Receiving ? T.Receiving : T.Running;
     if (S.E->State >= PluginState::Running && !When)
       When = S.Now;
     return;
   }
-  case PlanEvent::CompiledHere:
+  case PlanEvent::CompiledLocally:
     break;
   case PlanEvent::Succeeded:
-    if (!S.E->RanHere) {
-      Times T = Seen.lookup(S.E->Attempt);
+    if (!S.E->RanLocally) {
+      Times T = AttemptTimes.lookup(S.E->Attempt);
       if (!T.Running)
         return;
-      Took = std::chrono::duration<double>(T.Receiving.value_or(S.Now) -
-                                           *T.Running)
-                 .count();
+      Elapsed = std::chrono::duration<double>(T.Receiving.value_or(S.Now) -
+                                              *T.Running)
+                    .count();
     }
     break;
   default:
     return;
   }
   const JobFacts &F = Run.facts(S.Job);
-  Costs.record(F.CostKey, F.Size, Took, S.E->Bytes);
+  Costs.record(F.CostKey, F.Size, Elapsed, S.E->Bytes);
 }

@@ -25,16 +25,16 @@ namespace dtlto {
 /// Updates the progress line.
 class ProgressObserver : public Observer {
 public:
-  ProgressObserver(const LinkFacts &Run, const RunContext &L);
+  ProgressObserver(const LinkFacts &Run, const RunContext &Ctx);
 
-  void saw(const Step &S) override;
+  void onStep(const Step &S) override;
   void finish() override { Line.clear(); }
   Clock::time_point due() const override { return Line.due(); }
   void tick() override { Line.showDue(); }
 
 private:
-  void started(plan::JobId J, llvm::StringRef Worker);
-  void finished(plan::JobId J);
+  void jobStarted(plan::JobId J, llvm::StringRef Worker);
+  void jobFinished(plan::JobId J);
 
   const LinkFacts &Run;
   Progress Line;
@@ -50,17 +50,17 @@ private:
 /// asked.
 class TimelineObserver : public Observer {
 public:
-  TimelineObserver(const LinkFacts &Run, const RunContext &L)
-      : Run(Run), L(L), Record(Run, L.Started, L.SetUp) {}
+  TimelineObserver(const LinkFacts &Run, const RunContext &Ctx)
+      : Run(Run), Ctx(Ctx), Record(Run, Ctx.StartTime, Ctx.SetUp) {}
 
-  void saw(const Step &S) override {
-    Record.saw(S, Run, L.opts().TimeoutSeconds);
+  void onStep(const Step &S) override {
+    Record.onStep(S, Run, Ctx.opts().TimeoutSeconds);
   }
   void finish() override;
 
 private:
   const LinkFacts &Run;
-  const RunContext &L;
+  const RunContext &Ctx;
   Timeline Record;
 };
 
@@ -71,7 +71,7 @@ public:
   CostObserver(const LinkFacts &Run, CostHistory &Costs)
       : Run(Run), Costs(Costs) {}
 
-  void saw(const Step &S) override;
+  void onStep(const Step &S) override;
 
 private:
   struct Times {
@@ -79,7 +79,7 @@ private:
   };
   const LinkFacts &Run;
   CostHistory &Costs;
-  llvm::DenseMap<plan::AttemptId, Times> Seen;
+  llvm::DenseMap<plan::AttemptId, Times> AttemptTimes;
 };
 
 } // namespace dtlto

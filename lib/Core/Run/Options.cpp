@@ -21,7 +21,7 @@ using namespace dtlto;
 namespace {
 
 /// An option as the user gave it.
-struct Given {
+struct OptionValue {
   StringRef Spelling, Value;
   StringRef Expected; // as shown in messages and the help
 };
@@ -33,18 +33,18 @@ struct OptionInfo {
   StringLiteral Name, Value;
   ValueKind Kind;
   StringLiteral Default;
-  Error (*Set)(Options &, Given);
+  Error (*Set)(Options &, OptionValue);
   StringLiteral Help;
 };
 
 } // namespace
 
-static Error wrongValue(const Given &G, const Twine &Expected) {
+static Error wrongValue(const OptionValue &G, const Twine &Expected) {
   return failure("invalid value '" + G.Value + "' for " + G.Spelling +
                  ": expected " + Expected);
 }
 
-static Error setNumber(unsigned &Field, const Given &G, unsigned Min,
+static Error setNumber(unsigned &Field, const OptionValue &G, unsigned Min,
                        unsigned Max, StringRef What) {
   unsigned N = 0;
   if (G.Value.getAsInteger(10, N) || N < Min || N > Max)
@@ -54,27 +54,27 @@ static Error setNumber(unsigned &Field, const Given &G, unsigned Min,
 }
 
 /// Returns the index of the value among the expected ones, "a|b|c".
-static Expected<size_t> findChoice(const Given &G) {
-  SmallVector<StringRef, 4> Known;
-  G.Expected.split(Known, '|');
-  if (auto It = llvm::find(Known, G.Value); It != Known.end())
-    return It - Known.begin();
+static Expected<size_t> findChoice(const OptionValue &G) {
+  SmallVector<StringRef, 4> Candidates;
+  G.Expected.split(Candidates, '|');
+  if (auto It = llvm::find(Candidates, G.Value); It != Candidates.end())
+    return It - Candidates.begin();
   std::string Names;
-  size_t Left = Known.size();
-  for (StringRef Name : Known)
+  size_t Left = Candidates.size();
+  for (StringRef Name : Candidates)
     Names += ("'" + Name + "'" +
               (--Left > 1 ? ", "
                : Left     ? " or "
                           : ""))
                  .str();
-  if (StringRef Nearest = nearestWord(G.Value, Known); !Nearest.empty())
+  if (StringRef Nearest = nearestWord(G.Value, Candidates); !Nearest.empty())
     Names += (", did you mean '" + Nearest + "'?").str();
   return wrongValue(G, Names);
 }
 
 /// The enumerators, from \p First on, are in the order of the help.
 template <auto Field, size_t First = 0>
-static Error setChoice(Options &O, Given G) {
+static Error setChoice(Options &O, OptionValue G) {
   Expected<size_t> Place = findChoice(G);
   if (!Place)
     return Place.takeError();
@@ -84,28 +84,28 @@ static Error setChoice(Options &O, Given G) {
 
 // As everywhere in LLD, the last option counts.
 template <std::string Options::*Field>
-static Error setText(Options &O, Given G) {
+static Error setText(Options &O, OptionValue G) {
   O.*Field = G.Value.str();
   return Error::success();
 }
 
 template <unsigned Options::*Field>
-static Error setPercent(Options &O, Given G) {
+static Error setPercent(Options &O, OptionValue G) {
   G.Value.consume_back("%");
   return setNumber(O.*Field, G, 0, 100, "percent, a number");
 }
 
-static Error setSlim(Options &O, Given G) {
-  O.SlimFrom = DefaultSlimFrom;
+static Error setSlim(Options &O, OptionValue G) {
+  O.SlimThreshold = DefaultSlimThreshold;
   if (G.Value == "off")
-    O.SlimFrom.reset();
+    O.SlimThreshold.reset();
   if (G.Value == "on" || G.Value == "off")
     return Error::success();
-  return setNumber(*O.SlimFrom, G, 0, 1000000000,
+  return setNumber(*O.SlimThreshold, G, 0, 1000000000,
                    "'on', 'off' or a number of bytes");
 }
 
-static Error setSplit(Options &O, Given G) {
+static Error setSplit(Options &O, OptionValue G) {
   if (G.Value == "off" || G.Value == "auto") {
     O.Split = G.Value == "off" ? 0 : MinAutoPart;
     O.SplitIsAuto = G.Value == "auto";
@@ -115,12 +115,12 @@ static Error setSplit(Options &O, Given G) {
   return setNumber(O.Split, G, 1, 1000000000, "'off', 'auto' or a number");
 }
 
-static Error setPluginArg(Options &O, Given G) {
+static Error setPluginArg(Options &O, OptionValue G) {
   O.PluginArgs.push_back(G.Value.str());
   return Error::success();
 }
 
-static Error setLocalJobs(Options &O, Given G) {
+static Error setLocalJobs(Options &O, OptionValue G) {
   if (G.Value == "auto") {
     O.LocalJobs.reset();
     return Error::success();
@@ -133,7 +133,7 @@ static Error setLocalJobs(Options &O, Given G) {
 }
 
 /// A number of bytes, or of K, M or G.
-static Error setMemory(Options &O, Given G) {
+static Error setMemory(Options &O, OptionValue G) {
   StringRef Number = G.Value;
   unsigned Shift = 0;
   if (Number.consume_back_insensitive("K"))
@@ -145,15 +145,15 @@ static Error setMemory(Options &O, Given G) {
   uint64_t N = 0;
   if (Number.getAsInteger(10, N) || N == 0 || N > (UINT64_MAX >> 30))
     return wrongValue(G, "bytes, a number over 0 that K, M or G may follow");
-  O.Memory = O.MemoryHere = N << Shift;
+  O.Memory = O.LocalMemory = N << Shift;
   return Error::success();
 }
 
-static Error setTimeout(Options &O, Given G) {
+static Error setTimeout(Options &O, OptionValue G) {
   return setNumber(O.TimeoutSeconds, G, 1, 1000000, "seconds, a number");
 }
 
-static Error setVerify(Options &O, Given G) {
+static Error setVerify(Options &O, OptionValue G) {
   auto [Percent, Text] = G.Value.split(':');
   std::optional<uint64_t> Seed;
   if (G.Value.contains(':') && Text.getAsInteger(10, Seed.emplace()))
@@ -163,19 +163,19 @@ static Error setVerify(Options &O, Given G) {
   return setPercent<&Options::VerifyPercent>(O, G);
 }
 
-static Error setReport(Options &O, Given G) {
+static Error setReport(Options &O, OptionValue G) {
   if (!reportKind(G.Value))
     return wrongValue(G, "a file whose name ends in .html or .json");
   O.Report = G.Value.str();
   return Error::success();
 }
 
-static Error setCosts(Options &O, Given G) {
+static Error setCosts(Options &O, OptionValue G) {
   O.Costs = G.Value == "off" ? "" : G.Value.str();
   return Error::success();
 }
 
-static Error setStatus(Options &O, Given G) {
+static Error setStatus(Options &O, OptionValue G) {
   return setChoice<&Options::Status, /*First=*/1>(O, G);
 }
 
@@ -202,7 +202,7 @@ void dtlto::printHelp(raw_ostream &OS, bool IsCOFF) {
 
 static constexpr StringLiteral OptionPrefix = "thinlto-dist-";
 
-bool dtlto::isOurOption(StringRef Name) {
+bool dtlto::isDistOption(StringRef Name) {
   return Name.starts_with(OptionPrefix) || Name == "thinlto-dist" ||
          Name == "thinlto-distribute";
 }
@@ -225,21 +225,21 @@ Error dtlto::setOption(Options &Opts, StringRef Name,
   // Don't compare the prefix that all options share.
   StringRef Word = Name;
   const bool HasPrefix = Word.consume_front(OptionPrefix);
-  SmallVector<StringRef, 32> Known;
+  SmallVector<StringRef, 32> Candidates;
   for (const OptionInfo &Info : Table) {
     StringRef Other = Info.Name;
     if (Other.consume_front(OptionPrefix) == HasPrefix)
-      Known.push_back(Other);
+      Candidates.push_back(Other);
   }
   std::string Text = ("unknown option " + Spelling).str();
-  if (StringRef Nearest = nearestWord(Word, Known); !Nearest.empty()) {
+  if (StringRef Nearest = nearestWord(Word, Candidates); !Nearest.empty()) {
     // The distributor's options have no prefix.
     StringRef Left = Spelling.ends_with(Name) ? "" : OptionPrefix;
     std::string Full = ((HasPrefix ? OptionPrefix : "") + Nearest).str();
-    StringRef Meant = Full;
-    if (Meant.consume_front(Left))
+    StringRef Suggestion = Full;
+    if (Suggestion.consume_front(Left))
       Text += (", did you mean " +
-               Spelling.drop_back(Name.size() - Left.size()) + Meant + "?")
+               Spelling.drop_back(Name.size() - Left.size()) + Suggestion + "?")
                   .str();
   }
   return failure(Text);

@@ -30,7 +30,7 @@ enum class StatusKind { None, Table, JSON };
 enum class CacheKind { Separate, Shared };
 
 /// Slimming a smaller module takes longer than sending it.
-constexpr unsigned DefaultSlimFrom = 4096;
+constexpr unsigned DefaultSlimThreshold = 4096;
 
 /// The least number of instructions of a part with --thinlto-dist-split=auto:
 /// about a second of code generation.
@@ -59,15 +59,15 @@ struct Options : JobOptions {
   unsigned Split = 0;
   bool SplitIsAuto = false; // Split is MinAutoPart
   // Slim imported modules of this size or more; unset: none.
-  std::optional<unsigned> SlimFrom = DefaultSlimFrom;
+  std::optional<unsigned> SlimThreshold = DefaultSlimThreshold;
   // The cost history's file; empty: none; unset: the default path.
   std::optional<std::string> Costs;
 
   // From the rest of the command line and the environment.
-  std::string CacheFolder; // of LLD's ThinLTO cache; may be empty
-  std::string KeepsWhole;  // an option that prevents splitting
-  bool Version = false;    // LLD prints its version
-  bool MayNotLink = false; // LLD may only print that, or write index files
+  std::string CacheFolder;   // of LLD's ThinLTO cache; may be empty
+  std::string NoSplitOption; // an option that prevents splitting
+  bool Version = false;      // LLD prints its version
+  bool MayNotLink = false;   // LLD may only print that, or write index files
   std::vector<std::string> PluginPath; // DTLTO_PLUGIN_PATH
   std::string StatusFormat;            // DTLTO_STATUS, or the default
   bool DumbTerminal = false;           // TERM
@@ -90,7 +90,7 @@ llvm::Error setOption(Options &Opts, llvm::StringRef Name,
 /// Whether setOption() handles \p Name, rather than LLD: `thinlto-distribute`
 /// and anything with the prefix `thinlto-dist-`. LLVM's `thinlto-distributor`
 /// is LLD's.
-bool isOurOption(llvm::StringRef Name);
+bool isDistOption(llvm::StringRef Name);
 
 /// Prints a description of each option, after the help of LLD.
 void printHelp(llvm::raw_ostream &OS, bool IsCOFF);

@@ -25,26 +25,28 @@ struct RunContext {
   const Options &Opts;
   /// Takes the record of the run, for --time-trace. May be null.
   std::vector<Timeline> *Timelines = nullptr;
-  std::chrono::steady_clock::time_point Started = {}; // at the first task
-  std::chrono::steady_clock::time_point SetUp = {};   // when LLD set up its LTO
+  std::chrono::steady_clock::time_point StartTime = {}; // at the first task
+  std::chrono::steady_clock::time_point SetUp = {}; // when LLD set up its LTO
 
   /// 1 or 2 if the link has two rounds, each with all jobs; otherwise 0.
   unsigned Round = 0;
   /// When the first of two rounds began.
-  std::chrono::steady_clock::time_point BothStarted = {};
+  std::chrono::steady_clock::time_point FirstRoundStart = {};
   /// Data of the first round for the second. Null: there is one round.
   struct RoundNotes {
     Timeline Record;
-    std::string Stays; // which jobs are compiled locally, and why
+    std::string LocalReasons; // which jobs are compiled locally, and why
   } *First = nullptr;
 
   Messages &msg() const { return Host.Msg; }
   const Options &opts() const { return Opts; }
   /// Whether this is the link's last round.
   bool isLast() const { return Round != 1; }
-  /// Whether the link has already reported \p Stays. If not, notes that it has.
-  bool wasReported(std::string Stays) const {
-    return First && std::exchange(First->Stays, Stays) == Stays;
+  /// Whether the link has already reported \p LocalReasons. If not, notes that
+  /// it has.
+  bool wasReported(std::string LocalReasons) const {
+    return First &&
+           std::exchange(First->LocalReasons, LocalReasons) == LocalReasons;
   }
   /// Returns this run's file for the user's \p Path, if each round has a file
   /// of its own: x.log becomes x.round1.log in the first of two.
@@ -57,7 +59,7 @@ struct RunContext {
   /// Sets the share of this run in the link's progress.
   void setShare(Progress &Line) const {
     if (Round != 0)
-      Line.setShare(Round - 1, 2, BothStarted,
+      Line.setShare(Round - 1, 2, FirstRoundStart,
                     "codegen (round " + std::to_string(Round) + " of 2) ");
   }
 };

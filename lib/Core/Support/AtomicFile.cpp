@@ -18,7 +18,7 @@ using namespace dtlto;
 
 /// Creates a new file next to \p Path and opens it as \p FD; returns its name.
 /// sys::fs::TempFile isn't suitable: it replaces each `%` in a path.
-static Expected<std::string> makeBeside(StringRef Path, int &FD) {
+static Expected<std::string> createSibling(StringRef Path, int &FD) {
   sys::fs::file_status Status;
   if (!sys::fs::status(Path, Status) && !sys::fs::is_regular_file(Status))
     return failure("not a regular file");
@@ -35,34 +35,34 @@ static Expected<std::string> makeBeside(StringRef Path, int &FD) {
   return Name;
 }
 
-static void removeNew(const std::string &Name) {
+static void removeTempFile(const std::string &Name) {
   sys::fs::remove(Name);
   sys::DontRemoveFileOnSignal(Name);
 }
 
 Error dtlto::checkReplaceable(StringRef Path) {
   int FD;
-  Expected<std::string> New = makeBeside(Path, FD);
-  if (!New)
-    return New.takeError();
+  Expected<std::string> TempName = createSibling(Path, FD);
+  if (!TempName)
+    return TempName.takeError();
   raw_fd_ostream Close(FD, /*shouldClose=*/true);
-  removeNew(*New);
+  removeTempFile(*TempName);
   return Error::success();
 }
 
 Error dtlto::replaceFile(StringRef Path,
                          function_ref<void(raw_ostream &)> Write) {
   int FD;
-  Expected<std::string> New = makeBeside(Path, FD);
-  if (!New)
-    return New.takeError();
+  Expected<std::string> TempName = createSibling(Path, FD);
+  if (!TempName)
+    return TempName.takeError();
   raw_fd_ostream OS(FD, /*shouldClose=*/true);
   Write(OS);
   OS.close();
   std::error_code EC = OS.error();
   OS.clear_error();
   if (!EC)
-    EC = sys::fs::rename(*New, Path);
-  removeNew(*New); // already renamed on success
+    EC = sys::fs::rename(*TempName, Path);
+  removeTempFile(*TempName); // already renamed on success
   return errorCodeToError(EC);
 }

@@ -43,14 +43,14 @@ static constexpr unsigned MaxCrash = 8, MaxInterrupt = 2; // seconds
 
 namespace {
 /// The previous handler of a signal.
-struct Inner {
+struct PreviousHandler {
   struct sigaction Action;
   unsigned Seconds = 0; // its time limit; 0: ours isn't installed
   bool IsCrash = false;
 };
 } // namespace
 
-static Inner Handlers[NSIG];
+static PreviousHandler Handlers[NSIG];
 static const std::string *Report = nullptr; // never destroyed
 
 void dtlto::endWithin(unsigned Seconds) {
@@ -66,28 +66,28 @@ void dtlto::endWithin(unsigned Seconds) {
 
 /// Calls only async-signal-safe functions.
 static void onSignalWithLimit(int Signal, siginfo_t *Info, void *Context) {
-  const Inner &Was = Handlers[Signal];
+  const PreviousHandler &Previous = Handlers[Signal];
   int Errno = errno;
-  endWithin(Was.Seconds);
-  if (Was.IsCrash && Report)
+  endWithin(Previous.Seconds);
+  if (Previous.IsCrash && Report)
     (void)!::write(STDERR_FILENO, Report->data(), Report->size());
   errno = Errno;
-  if (Was.Action.sa_flags & SA_SIGINFO)
-    Was.Action.sa_sigaction(Signal, Info, Context);
+  if (Previous.Action.sa_flags & SA_SIGINFO)
+    Previous.Action.sa_sigaction(Signal, Info, Context);
   else
-    Was.Action.sa_handler(Signal);
+    Previous.Action.sa_handler(Signal);
 }
 
 static void limitHandler(int Signal, unsigned Seconds, bool IsCrash) {
-  struct sigaction Is;
-  if (Handlers[Signal].Seconds || ::sigaction(Signal, nullptr, &Is) != 0 ||
-      (!(Is.sa_flags & SA_SIGINFO) &&
-       (Is.sa_handler == SIG_DFL || Is.sa_handler == SIG_IGN)))
+  struct sigaction Current;
+  if (Handlers[Signal].Seconds || ::sigaction(Signal, nullptr, &Current) != 0 ||
+      (!(Current.sa_flags & SA_SIGINFO) &&
+       (Current.sa_handler == SIG_DFL || Current.sa_handler == SIG_IGN)))
     return;
-  Handlers[Signal] = {Is, Seconds, IsCrash};
-  Is.sa_sigaction = onSignalWithLimit;
-  Is.sa_flags |= SA_SIGINFO;
-  ::sigaction(Signal, &Is, nullptr);
+  Handlers[Signal] = {Current, Seconds, IsCrash};
+  Current.sa_sigaction = onSignalWithLimit;
+  Current.sa_flags |= SA_SIGINFO;
+  ::sigaction(Signal, &Current, nullptr);
 }
 
 void dtlto::installCrashReport(StringRef Note) {

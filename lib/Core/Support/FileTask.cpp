@@ -23,7 +23,7 @@ FileTaskLimits dtlto::FileLimits;
 namespace {
 
 /// Paths for which a task has timed out.
-struct SilentPaths {
+struct UnresponsivePaths {
   std::mutex Mutex; // guards Paths
   StringSet<> Paths;
 };
@@ -38,20 +38,20 @@ struct TaskState {
 } // namespace
 
 /// Never destroyed, because threads may outlive static destructors.
-static SilentPaths &silentPaths() {
-  static auto *Paths = new SilentPaths;
+static UnresponsivePaths &unresponsivePaths() {
+  static auto *Paths = new UnresponsivePaths;
   return *Paths;
 }
 
 FileAccess dtlto::runFileTask(StringRef Path, std::function<void()> Task,
                               uint64_t Bytes) {
-  SilentPaths &Silent = silentPaths();
+  UnresponsivePaths &Unresponsive = unresponsivePaths();
   std::chrono::milliseconds Limit;
   {
-    std::lock_guard<std::mutex> Lock(Silent.Mutex);
-    if (Silent.Paths.contains(Path))
+    std::lock_guard<std::mutex> Lock(Unresponsive.Mutex);
+    if (Unresponsive.Paths.contains(Path))
       return FileAccess::Skipped;
-    Limit = Silent.Paths.empty() ? FileLimits.First : FileLimits.Next;
+    Limit = Unresponsive.Paths.empty() ? FileLimits.First : FileLimits.Next;
   }
   Limit += std::chrono::milliseconds(Bytes / MinRate);
 
@@ -73,12 +73,12 @@ FileAccess dtlto::runFileTask(StringRef Path, std::function<void()> Task,
     if (State->Changed.wait_for(Lock, Limit, [&] { return State->IsDone; }))
       return FileAccess::Done;
   }
-  std::lock_guard<std::mutex> Lock(Silent.Mutex);
-  Silent.Paths.insert(Path);
+  std::lock_guard<std::mutex> Lock(Unresponsive.Mutex);
+  Unresponsive.Paths.insert(Path);
   return FileAccess::TimedOut;
 }
 
 void dtlto::forgetFileTasks() {
-  std::lock_guard<std::mutex> Lock(silentPaths().Mutex);
-  silentPaths().Paths.clear();
+  std::lock_guard<std::mutex> Lock(unresponsivePaths().Mutex);
+  unresponsivePaths().Paths.clear();
 }

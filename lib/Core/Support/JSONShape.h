@@ -22,7 +22,7 @@ struct JSONShape {
   size_t End = llvm::StringRef::npos;
 
   explicit JSONShape(llvm::StringRef Text) {
-    unsigned Now = 0;
+    unsigned Level = 0;
     bool InString = false;
     for (size_t I = 0; I != Text.size(); ++I) {
       char C = Text[I];
@@ -39,7 +39,7 @@ struct JSONShape {
         break;
       case '[':
       case '{':
-        Depth = std::max(Depth, ++Now);
+        Depth = std::max(Depth, ++Level);
         ++Separators;
         break;
       case ',':
@@ -47,10 +47,10 @@ struct JSONShape {
         break;
       case ']':
       case '}':
-        if (Now == 1 && End == llvm::StringRef::npos)
+        if (Level == 1 && End == llvm::StringRef::npos)
           End = I + 1;
-        if (Now != 0)
-          --Now;
+        if (Level != 0)
+          --Level;
         break;
       }
     }

@@ -33,7 +33,7 @@ static constexpr size_t MaxTokens = 4096;
 static constexpr short NoToken = -1;
 
 static std::atomic<int> WriteFd = -1;
-static std::atomic<bool> IsOver = false; // no more are to be taken
+static std::atomic<bool> HasEnded = false; // no more are to be taken
 static std::atomic<short> Tokens[MaxTokens];
 // Threads that may hold a token which isn't in Tokens.
 static std::atomic<unsigned> NumBusy = 0;
@@ -58,7 +58,7 @@ private:
 };
 } // namespace
 
-static bool giveBackFrom(std::atomic<short> &Slot) {
+static bool releaseFrom(std::atomic<short> &Slot) {
   short Token = Slot.exchange(NoToken);
   if (Token == NoToken)
     return false;
@@ -70,10 +70,10 @@ static bool giveBackFrom(std::atomic<short> &Slot) {
 
 /// Takes a token if there is one. Returns the result of read(), or 0 if no more
 /// may be taken.
-static ssize_t takeFrom(int Fd) {
+static ssize_t acquireFrom(int Fd) {
   Transfer T;
   unsigned char Byte;
-  if (IsOver)
+  if (HasEnded)
     return 0;
   ssize_t N = ::read(Fd, &Byte, 1);
   if (N != 1)
@@ -83,30 +83,30 @@ static ssize_t takeFrom(int Fd) {
     if (Slot.compare_exchange_strong(Expected, Byte))
       return 1;
   }
-  [[maybe_unused]] ssize_t Given = ::write(WriteFd, &Byte, 1);
+  [[maybe_unused]] ssize_t NumWritten = ::write(WriteFd, &Byte, 1);
   return 0;
 }
 
-void Jobserver::giveBack() {
+void Jobserver::releaseToken() {
   Transfer T;
   for (std::atomic<short> &Slot : Tokens)
-    if (giveBackFrom(Slot))
+    if (releaseFrom(Slot))
       return;
 }
 
-void Jobserver::giveBackAll() {
+void Jobserver::releaseAllTokens() {
   // Another thread may be about to store or write its token.
-  auto WaitForOthers = [] {
+  auto WaitForTransfers = [] {
     for (int I = 0; I != 1000 && NumBusy != 0; ++I)
       ::sched_yield();
   };
-  IsOver = true;
-  WaitForOthers();
+  HasEnded = true;
+  WaitForTransfers();
   ++NumBusy;
   for (std::atomic<short> &Slot : Tokens)
-    giveBackFrom(Slot);
+    releaseFrom(Slot);
   --NumBusy;
-  WaitForOthers();
+  WaitForTransfers();
 }
 
 //===----------------------------------------------------------------------===//
@@ -121,7 +121,7 @@ static struct sigaction OldActions[std::size(Signals)];
 /// Gives back all tokens, then runs the previous handler, usually LLVM's.
 static void onSignal(int Signal) {
   int Errno = errno;
-  Jobserver::giveBackAll();
+  Jobserver::releaseAllTokens();
   for (size_t I = 0; I != std::size(Signals); ++I)
     if (Signals[I] == Signal)
       ::sigaction(Signal, &OldActions[I], nullptr);
@@ -132,15 +132,15 @@ static void onSignal(int Signal) {
 namespace {
 /// Runs in llvm_shutdown(), which LLD calls before _exit().
 struct AtShutdown {
-  ~AtShutdown() { Jobserver::giveBackAll(); }
+  ~AtShutdown() { Jobserver::releaseAllTokens(); }
 };
 } // namespace
 
-static ManagedStatic<AtShutdown> TheEnd;
+static ManagedStatic<AtShutdown> ExitHandler;
 
-static void watchForEnd() {
-  *TheEnd;
-  std::atexit(Jobserver::giveBackAll);
+static void installExitHandlers() {
+  *ExitHandler;
+  std::atexit(Jobserver::releaseAllTokens);
   for (size_t I = 0; I != std::size(Signals); ++I) {
     struct sigaction Action = {};
     Action.sa_handler = onSignal;
@@ -221,10 +221,10 @@ std::unique_ptr<Jobserver> Jobserver::connect(StringRef MakeFlags,
   Note.clear();
   for (std::atomic<short> &Slot : Tokens)
     Slot = NoToken;
-  IsOver = false;
+  HasEnded = false;
   WriteFd = Out;
   static std::once_flag Once;
-  std::call_once(Once, watchForEnd);
+  std::call_once(Once, installExitHandlers);
   return std::unique_ptr<Jobserver>(new Jobserver(In, WakeFd));
 }
 
@@ -236,7 +236,7 @@ Jobserver::~Jobserver() {
   wake();
   if (Thread)
     ::pthread_join(*Thread, nullptr);
-  giveBackAll();
+  releaseAllTokens();
   ::close(WriteFd.exchange(-1));
   ::close(WakeFd);
   ::close(ReadFd);
@@ -254,7 +254,7 @@ void Jobserver::wake() {
 void Jobserver::take(std::function<void()> OnToken) {
   {
     std::lock_guard<std::mutex> Lock(Mutex);
-    Asked.push_back(std::move(OnToken));
+    Requests.push_back(std::move(OnToken));
     // If no thread can be started, there are no tokens.
     if (pthread_t New; !Thread && ::pthread_create(
                                       &New, nullptr,
@@ -271,21 +271,21 @@ void Jobserver::take(std::function<void()> OnToken) {
 void Jobserver::run() {
   bool IsBroken = false;
   while (true) {
-    bool IsAsked;
+    bool HasRequests;
     {
       std::lock_guard<std::mutex> Lock(Mutex);
       if (IsEnding)
         return;
-      IsAsked = !Asked.empty() && !IsBroken;
+      HasRequests = !Requests.empty() && !IsBroken;
     }
     pollfd Fds[] = {{WakeFd, POLLIN, 0}, {ReadFd, POLLIN, 0}};
-    if (::poll(Fds, IsAsked ? 2 : 1, -1) < 0 && errno != EINTR)
+    if (::poll(Fds, HasRequests ? 2 : 1, -1) < 0 && errno != EINTR)
       return;
     if (uint64_t N; Fds[0].revents)
       (void)!::read(WakeFd, &N, sizeof(N));
-    if (!IsAsked || !Fds[1].revents)
+    if (!HasRequests || !Fds[1].revents)
       continue;
-    ssize_t N = takeFrom(ReadFd);
+    ssize_t N = acquireFrom(ReadFd);
     // At the end of the file, all holders of tokens have ended, so there will
     // be no more tokens.
     IsBroken = N == 0 || (N < 0 && errno != EAGAIN && errno != EINTR);
@@ -294,8 +294,8 @@ void Jobserver::run() {
     std::function<void()> OnToken;
     {
       std::lock_guard<std::mutex> Lock(Mutex);
-      OnToken = std::move(Asked.front());
-      Asked.pop_front();
+      OnToken = std::move(Requests.front());
+      Requests.pop_front();
     }
     OnToken();
   }

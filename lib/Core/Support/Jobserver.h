@@ -49,10 +49,10 @@ public:
   void take(std::function<void()> OnToken);
 
   /// Gives back one token that was taken.
-  static void giveBack();
+  static void releaseToken();
   /// Gives back all tokens, for callers that are about to call _exit().
   /// Async-signal-safe.
-  static void giveBackAll();
+  static void releaseAllTokens();
 
 private:
   Jobserver(int ReadFd, int WakeFd) : ReadFd(ReadFd), WakeFd(WakeFd) {}
@@ -62,7 +62,7 @@ private:
   const int ReadFd; // never waits
   const int WakeFd; // an eventfd: signals changes of the fields below
   std::mutex Mutex; // guards all below
-  std::deque<std::function<void()>> Asked;
+  std::deque<std::function<void()>> Requests;
   bool IsEnding = false;
 #ifndef _WIN32
   std::optional<pthread_t> Thread; // started with the first take()

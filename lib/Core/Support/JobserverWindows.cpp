@@ -24,5 +24,5 @@ std::unique_ptr<Jobserver> Jobserver::connect(llvm::StringRef MakeFlags,
 
 Jobserver::~Jobserver() = default;
 void Jobserver::take(std::function<void()>) {}
-void Jobserver::giveBack() {}
-void Jobserver::giveBackAll() {}
+void Jobserver::releaseToken() {}
+void Jobserver::releaseAllTokens() {}

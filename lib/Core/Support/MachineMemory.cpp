@@ -28,7 +28,7 @@ static uint64_t readLimit(const Twine &Path) {
 }
 
 uint64_t dtlto::cgroupLimit(StringRef Groups, StringRef Root) {
-  uint64_t Least = UINT64_MAX;
+  uint64_t MinLimit = UINT64_MAX;
   for (StringRef Line : split(Groups, '\n')) {
     // <number>:<controllers>:<path>; version 2 has no controllers.
     auto [Controllers, Path] = Line.split(':').second.split(':');
@@ -43,12 +43,12 @@ uint64_t dtlto::cgroupLimit(StringRef Groups, StringRef Root) {
     // In a container, the path may be invisible, but the root is the
     // container's own group.
     for (Path = Path.rtrim('/');; Path = Path.rsplit('/').first) {
-      Least = std::min(Least, readLimit(Folder + Path + File));
+      MinLimit = std::min(MinLimit, readLimit(Folder + Path + File));
       if (!Path.contains('/'))
         break;
     }
   }
-  return Least;
+  return MinLimit;
 }
 
 uint64_t dtlto::machineMemory() {

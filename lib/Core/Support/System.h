@@ -38,7 +38,7 @@ unsigned terminalWidth();
 
 /// Whether another live process that has called this has the same terminal at
 /// standard error. False on systems without such locks.
-bool terminalIsShared();
+bool isTerminalShared();
 
 /// Returns the memory of the machine in bytes, or the limit of `ulimit -v` if
 /// that is less. 1 GiB if unknown.
@@ -63,8 +63,8 @@ readSmallFile(const std::string &Path, uint64_t MaxSize);
 void removeFolder(const std::string &Path);
 
 /// Returns what \p Write writes to a private temporary file.
-llvm::Expected<std::string>
-writtenToFile(llvm::function_ref<llvm::Error(llvm::raw_fd_ostream &)> Write);
+llvm::Expected<std::string> captureFileOutput(
+    llvm::function_ref<llvm::Error(llvm::raw_fd_ostream &)> Write);
 
 /// Opens the file \p Path for writing from its beginning; returns its
 /// descriptor. Fails if it is a pipe without a reader.

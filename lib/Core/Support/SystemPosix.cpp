@@ -57,22 +57,22 @@ unsigned dtlto::terminalWidth() {
   return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &Size) == 0 ? Size.ws_col : 0;
 }
 
-bool dtlto::terminalIsShared() {
+bool dtlto::isTerminalShared() {
   // Each process locks the byte at its process ID. The locks end with the
   // process, and F_GETLK finds only locks of other processes.
   static const bool IsLocked = [] {
-    struct flock Own = {};
-    Own.l_type = F_WRLCK;
-    Own.l_whence = SEEK_SET;
-    Own.l_start = ::getpid();
-    Own.l_len = 1;
-    return ::fcntl(STDERR_FILENO, F_SETLK, &Own) == 0;
+    struct flock ProcessLock = {};
+    ProcessLock.l_type = F_WRLCK;
+    ProcessLock.l_whence = SEEK_SET;
+    ProcessLock.l_start = ::getpid();
+    ProcessLock.l_len = 1;
+    return ::fcntl(STDERR_FILENO, F_SETLK, &ProcessLock) == 0;
   }();
-  struct flock Any = {};
-  Any.l_type = F_WRLCK;
-  Any.l_whence = SEEK_SET;
-  return IsLocked && ::fcntl(STDERR_FILENO, F_GETLK, &Any) == 0 &&
-         Any.l_type != F_UNLCK;
+  struct flock AnyLock = {};
+  AnyLock.l_type = F_WRLCK;
+  AnyLock.l_whence = SEEK_SET;
+  return IsLocked && ::fcntl(STDERR_FILENO, F_GETLK, &AnyLock) == 0 &&
+         AnyLock.l_type != F_UNLCK;
 }
 
 uint64_t dtlto::physicalMemory() {
@@ -173,7 +173,7 @@ static Error lastError() {
 }
 
 Expected<std::string>
-dtlto::writtenToFile(function_ref<Error(raw_fd_ostream &)> Write) {
+dtlto::captureFileOutput(function_ref<Error(raw_fd_ostream &)> Write) {
   int FD = ::memfd_create("dtlto", MFD_CLOEXEC);
   if (FD < 0)
     return lastError();
@@ -214,9 +214,9 @@ void dtlto::withoutPipeSignal(function_ref<void()> Write) {
   sigpending(&Pending);
   const bool WasPending = sigismember(&Pending, SIGPIPE) == 1;
   Write();
-  const timespec AtOnce = {};
+  const timespec NoWait = {};
   if (!WasPending)
-    while (sigtimedwait(&Pipe, nullptr, &AtOnce) < 0 && errno == EINTR)
+    while (sigtimedwait(&Pipe, nullptr, &NoWait) < 0 && errno == EINTR)
       ;
   pthread_sigmask(SIG_SETMASK, &Old, nullptr);
 }

@@ -38,7 +38,7 @@ unsigned dtlto::terminalWidth() {
   return static_cast<unsigned>(Info.srWindow.Right - Info.srWindow.Left + 1);
 }
 
-bool dtlto::terminalIsShared() { return false; }
+bool dtlto::isTerminalShared() { return false; }
 
 void dtlto::dropFilePages(ArrayRef<StringRef>) {}
 
@@ -84,7 +84,7 @@ void dtlto::removeFolder(const std::string &Path) {
 }
 
 Expected<std::string>
-dtlto::writtenToFile(function_ref<Error(raw_fd_ostream &)> Write) {
+dtlto::captureFileOutput(function_ref<Error(raw_fd_ostream &)> Write) {
   int FD;
   SmallString<128> Path;
   if (std::error_code EC =

@@ -79,39 +79,39 @@ std::string dtlto::printable(StringRef Text) {
   return Result;
 }
 
-/// Returns \p Text as printable UTF-8 except for the characters in \p Kept.
-/// After \p MaxSize bytes, \p Cut replaces the rest.
-static std::string cutPrintable(StringRef Text, StringRef Kept, size_t MaxSize,
-                                StringRef Cut) {
+/// Returns \p Text as printable UTF-8 except for the characters in \p Allowed.
+/// After \p MaxSize bytes, \p Ellipsis replaces the rest.
+static std::string printablePrefix(StringRef Text, StringRef Allowed,
+                                   size_t MaxSize, StringRef Ellipsis) {
   std::string Result;
   while (!Text.empty()) {
     Character C = firstCharacter(Text);
     if (C.Width < 0)
       C.Bytes = Text.take_front();
-    bool Stays = Kept.contains(C.Bytes);
-    std::string Next = Stays ? C.Bytes.str() : printable(C.Bytes);
+    bool IsAllowed = Allowed.contains(C.Bytes);
+    std::string Next = IsAllowed ? C.Bytes.str() : printable(C.Bytes);
     if (Result.size() + Next.size() > MaxSize)
-      return Result + Cut.str();
+      return Result + Ellipsis.str();
     Result += Next;
     Text = Text.drop_front(C.Bytes.size());
   }
   return Result;
 }
 
-std::string dtlto::strangersLine(StringRef Text, size_t MaxSize) {
+std::string dtlto::sanitizedLine(StringRef Text, size_t MaxSize) {
   std::string Line = Text.rtrim("\r\n").str();
   for (char &C : Line)
     if (StringRef("\r\n\t").contains(C))
       C = ' ';
-  return cutPrintable(Line, "", MaxSize, "...");
+  return printablePrefix(Line, "", MaxSize, "...");
 }
 
-std::string dtlto::strangersLines(StringRef Text, size_t MaxSize) {
-  return cutPrintable(Text, "\n\t", MaxSize, "\n[the rest was cut off]");
+std::string dtlto::sanitizedLines(StringRef Text, size_t MaxSize) {
+  return printablePrefix(Text, "\n\t", MaxSize, "\n[the rest was cut off]");
 }
 
-std::string dtlto::withName(StringRef Text, StringRef Path, StringRef Name) {
-  auto isOfName = [](StringRef One) {
+std::string dtlto::replacePath(StringRef Text, StringRef Path, StringRef Name) {
+  auto IsPathChar = [](StringRef One) {
     return !One.empty() &&
            (isAlnum(One[0]) || StringRef("+,-./=_`~").contains(One));
   };
@@ -119,7 +119,8 @@ std::string dtlto::withName(StringRef Text, StringRef Path, StringRef Name) {
   for (size_t At; (At = Text.find(Path)) != StringRef::npos;) {
     StringRef Front = Text.take_front(At),
               Rest = Text.drop_front(At + Path.size());
-    bool IsPart = isOfName(Front.take_back()) || isOfName(Rest.take_front());
+    bool IsPart =
+        IsPathChar(Front.take_back()) || IsPathChar(Rest.take_front());
     Out += Front;
     Out += IsPart ? Path : Name;
     Text = Rest;
@@ -139,10 +140,11 @@ std::string dtlto::fitToLine(StringRef Text, unsigned Columns) {
   int Room = static_cast<int>(Columns - Gap.size());
   // Keep about as much of both ends; a path's end says more.
   size_t Tail = All.size(), Head = 0;
-  for (int Left = Room - Room / 2; Tail && All[Tail - 1].Width <= Left;)
-    Left -= std::max(0, All[--Tail].Width);
-  for (int Left = Room / 2; Head != Tail && All[Head].Width <= Left;)
-    Left -= std::max(0, All[Head++].Width);
+  for (int Remaining = Room - Room / 2;
+       Tail && All[Tail - 1].Width <= Remaining;)
+    Remaining -= std::max(0, All[--Tail].Width);
+  for (int Remaining = Room / 2; Head != Tail && All[Head].Width <= Remaining;)
+    Remaining -= std::max(0, All[Head++].Width);
   ArrayRef<Character> Chars = All;
   return join(Chars.take_front(Head)) +
          join(Chars.slice(Head, Tail - Head), /*OnlyColors=*/true) + Gap.str() +
@@ -152,17 +154,18 @@ std::string dtlto::fitToLine(StringRef Text, unsigned Columns) {
 // Shorter parts match too many names.
 static constexpr size_t MinPart = 3;
 
-StringRef dtlto::nearestWord(StringRef Word, ArrayRef<StringRef> Known) {
+StringRef dtlto::nearestWord(StringRef Word, ArrayRef<StringRef> Candidates) {
   if (Word.size() >= MinPart)
-    for (StringRef K : Known)
+    for (StringRef K : Candidates)
       if (K.contains_insensitive(Word))
         return K;
   StringRef Best;
   unsigned BestDistance = UINT_MAX;
-  for (StringRef K : Known) {
-    const unsigned Most = std::max<unsigned>(1, unsigned(K.size() / 3));
-    unsigned Distance = Word.edit_distance_insensitive(K, true, Most);
-    if (Distance <= Most && Distance < BestDistance && Distance < K.size()) {
+  for (StringRef K : Candidates) {
+    const unsigned MaxDistance = std::max<unsigned>(1, unsigned(K.size() / 3));
+    unsigned Distance = Word.edit_distance_insensitive(K, true, MaxDistance);
+    if (Distance <= MaxDistance && Distance < BestDistance &&
+        Distance < K.size()) {
       Best = K;
       BestDistance = Distance;
     }
@@ -170,6 +173,6 @@ StringRef dtlto::nearestWord(StringRef Word, ArrayRef<StringRef> Known) {
   return Best;
 }
 
-std::string dtlto::counted(uint64_t N, StringRef Noun) {
+std::string dtlto::formatCount(uint64_t N, StringRef Noun) {
   return std::to_string(N) + " " + Noun.str() + (N == 1 ? "" : "s");
 }

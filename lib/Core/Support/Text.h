@@ -21,29 +21,29 @@ std::string printable(llvm::StringRef Text);
 
 /// Returns untrusted \p Text as one printable() line for a terminal, with
 /// blanks for line breaks and tabs. Cut off after \p MaxSize bytes.
-std::string strangersLine(llvm::StringRef Text, size_t MaxSize = 4096);
+std::string sanitizedLine(llvm::StringRef Text, size_t MaxSize = 4096);
 
-/// Like strangersLine(), but keeps line breaks and tabs.
-std::string strangersLines(llvm::StringRef Text, size_t MaxSize = 65536);
+/// Like sanitizedLine(), but keeps line breaks and tabs.
+std::string sanitizedLines(llvm::StringRef Text, size_t MaxSize = 65536);
 
 /// Returns a worker's \p Text with \p Path, a module's name on the worker,
 /// replaced by \p Name, the user's. Doesn't replace parts of longer file names.
-std::string withName(llvm::StringRef Text, llvm::StringRef Path,
-                     llvm::StringRef Name);
+std::string replacePath(llvm::StringRef Text, llvm::StringRef Path,
+                        llvm::StringRef Name);
 
 /// Returns \p Text shortened in the middle to \p Columns columns of a terminal;
 /// 0: unknown, not shortened. Unprintable characters become `?`, except
 /// sequences that set colors, which are all kept.
 std::string fitToLine(llvm::StringRef Text, unsigned Columns);
 
-/// Returns the one of \p Known that \p Word most likely means, or an empty
+/// Returns the one of \p Candidates that \p Word most likely means, or an empty
 /// string. That is the first one that contains \p Word, otherwise the most
 /// similar one, with at most a third changed. Ignores case.
 llvm::StringRef nearestWord(llvm::StringRef Word,
-                            llvm::ArrayRef<llvm::StringRef> Known);
+                            llvm::ArrayRef<llvm::StringRef> Candidates);
 
 /// Returns \p N and \p Noun: "1 worker", "2 workers".
-std::string counted(uint64_t N, llvm::StringRef Noun);
+std::string formatCount(uint64_t N, llvm::StringRef Noun);
 
 } // namespace dtlto
 

@@ -23,8 +23,9 @@ public:
   /// Asserts that all calls are on the same thread.
   void check() const {
 #ifndef NDEBUG
-    std::thread::id Known, This = std::this_thread::get_id();
-    assert((Owner.compare_exchange_strong(Known, This) || Known == This) &&
+    std::thread::id FirstThread, This = std::this_thread::get_id();
+    assert((Owner.compare_exchange_strong(FirstThread, This) ||
+            FirstThread == This) &&
            "on another thread");
 #endif
   }

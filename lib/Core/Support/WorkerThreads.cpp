@@ -16,24 +16,24 @@ using namespace dtlto;
 
 struct WorkerThreads::State {
   std::mutex Mutex; // guards all below
-  std::condition_variable HasWork, HasEnded;
+  std::condition_variable WorkReady, ThreadEnded;
   std::deque<std::function<void()>> Queue;
   unsigned NumThreads = 0;
   unsigned NumIdle = 0; // of NumThreads
-  bool Quit = false;
+  bool IsStopping = false;
 
   void run() {
     std::unique_lock<std::mutex> Lock(Mutex);
     while (true) {
       ++NumIdle;
-      HasWork.wait(Lock, [this] { return Quit || !Queue.empty(); });
+      WorkReady.wait(Lock, [this] { return IsStopping || !Queue.empty(); });
       --NumIdle;
       if (Queue.empty())
         break;
       runNext(Lock);
     }
     --NumThreads;
-    HasEnded.notify_all();
+    ThreadEnded.notify_all();
   }
 
   void runNext(std::unique_lock<std::mutex> &Lock) {
@@ -48,27 +48,29 @@ struct WorkerThreads::State {
 };
 
 WorkerThreads::WorkerThreads(unsigned Max)
-    : Max(Max), S(std::make_shared<State>()) {}
+    : Max(Max), SharedState(std::make_shared<State>()) {}
 
 WorkerThreads::~WorkerThreads() {
-  std::unique_lock<std::mutex> Lock(S->Mutex);
-  S->Quit = true;
-  S->HasWork.notify_all();
-  S->HasEnded.wait(Lock, [this] { return S->NumThreads == 0; });
+  std::unique_lock<std::mutex> Lock(SharedState->Mutex);
+  SharedState->IsStopping = true;
+  SharedState->WorkReady.notify_all();
+  SharedState->ThreadEnded.wait(
+      Lock, [this] { return SharedState->NumThreads == 0; });
 }
 
 void WorkerThreads::async(std::function<void()> Work) {
   Caller.check();
-  std::unique_lock<std::mutex> Lock(S->Mutex);
-  S->Queue.push_back(std::move(Work));
-  if (S->NumIdle < S->Queue.size() && S->NumThreads < Max) {
-    ++S->NumThreads;
+  std::unique_lock<std::mutex> Lock(SharedState->Mutex);
+  SharedState->Queue.push_back(std::move(Work));
+  if (SharedState->NumIdle < SharedState->Queue.size() &&
+      SharedState->NumThreads < Max) {
+    ++SharedState->NumThreads;
     // The new thread can't end before this thread unlocks.
-    if (!startThread([S = S] { S->run(); })) {
-      --S->NumThreads;
-      if (S->NumThreads == 0)
-        return S->runNext(Lock);
+    if (!startThread([SharedState = SharedState] { SharedState->run(); })) {
+      --SharedState->NumThreads;
+      if (SharedState->NumThreads == 0)
+        return SharedState->runNext(Lock);
     }
   }
-  S->HasWork.notify_one();
+  SharedState->WorkReady.notify_one();
 }

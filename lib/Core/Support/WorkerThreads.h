@@ -34,7 +34,8 @@ private:
   struct State;
   ThreadCheck Caller;
   const unsigned Max;
-  const std::shared_ptr<State> S; // shared with the threads, which are detached
+  const std::shared_ptr<State>
+      SharedState; // shared with the threads, which are detached
 };
 
 } // namespace dtlto
