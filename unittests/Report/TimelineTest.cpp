@@ -36,11 +36,11 @@ protected:
     link();
     ASSERT_EQ(TheLink.TheLinker.Timelines.size(), 1u);
     const Timeline &T = record();
-    EXPECT_EQ(T.hasFailed(), Have.Error != "");
+    EXPECT_EQ(T.hasFailed(), ActualResult.Error != "");
     for (const JobRecord &J : T.jobs()) {
       EXPECT_GE(J.Cost, 0);
       EXPECT_GT(J.PrimaryBytes, 0u) << J.Name;
-      if (Have.Error == "") {
+      if (ActualResult.Error == "") {
         EXPECT_NE(J.From, Source::None) << J.Name;
         EXPECT_LE(J.Ended, T.end()) << J.Name;
       }
@@ -157,7 +157,7 @@ TEST_F(TimelineTest, AJobOnAWorker) {
     Numbers.insert(J.Number);
     EXPECT_EQ(J.From, Source::Worker);
     EXPECT_EQ(J.LocalReason, "");
-    EXPECT_EQ(J.ObjectBytes, Want.Objects[J.Name].size());
+    EXPECT_EQ(J.ObjectBytes, ExpectedResult.Objects[J.Name].size());
     EXPECT_GT(J.ShardBytes, 0u);
     // Slim imports are smaller. All modules but one import from the next.
     if (J.ImportBytes) {
@@ -288,7 +288,7 @@ TEST_F(TimelineTest, ACompilerErrorFailsTheLink) {
     Plugin.done(J.Id, remote(J));
   };
   linkAndRecord();
-  EXPECT_NE(Have.Error, "");
+  EXPECT_NE(ActualResult.Error, "");
   const JobRecord &J = job("m0.o");
   EXPECT_EQ(J.From, Source::None);
   // A second attempt confirmed the error.
@@ -358,7 +358,7 @@ TEST_F(TimelineTest, ObjectsOfTheCache) {
   MemoryCache Cache;
   TheLink.Cache = &Cache;
   link();
-  ASSERT_EQ(Have.Error, "");
+  ASSERT_EQ(ActualResult.Error, "");
   TheLink.TheLinker.Timelines.clear();
   linkAndRecord();
   expectSameObjects();

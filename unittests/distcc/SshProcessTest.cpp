@@ -50,9 +50,9 @@ protected:
 static bool copy(int From, int To) {
   char Buffer[65536];
   ssize_t N = read(From, Buffer, sizeof(Buffer));
-  for (ssize_t NumWritten = 0; Completion < N;) {
+  for (ssize_t NumWritten = 0; NumWritten < N;) {
     ssize_t Written =
-        write(To, Buffer + NumWritten, static_cast<size_t>(N - Completion));
+        write(To, Buffer + NumWritten, static_cast<size_t>(N - NumWritten));
     if (Written <= 0)
       return false;
     NumWritten += Written;

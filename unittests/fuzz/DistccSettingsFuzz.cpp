@@ -5,13 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Input: see GivenSettings.h. host-spec tests the list of hosts in more detail.
+// Input: see UserSettings.h. host-spec tests the list of hosts in more detail.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Fuzz.h"
-#include "GivenSettings.h"
 #include "Settings.h"
+#include "UserSettings.h"
 
 using namespace dtlto::distcc;
 using namespace dtlto::test;

@@ -5,13 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Input: see GivenSettings.h.
+// Input: see UserSettings.h.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Fuzz.h"
-#include "GivenSettings.h"
 #include "Settings.h"
+#include "UserSettings.h"
 
 using namespace dtlto::icecc;
 using namespace dtlto::test;

@@ -5,14 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Input: see GivenSettings.h. Lines that begin with `!` go, without the `!`,
+// Input: see UserSettings.h. Lines that begin with `!` go, without the `!`,
 // into the file that config= names.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Fuzz.h"
-#include "GivenSettings.h"
 #include "Settings.h"
+#include "UserSettings.h"
 #include <algorithm>
 #include <sys/mman.h>
 #include <unistd.h>

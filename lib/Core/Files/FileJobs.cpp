@@ -10,7 +10,7 @@
 #include "Bitcode/ShardNames.h"
 #include "Object/ObjectCheck.h"
 #include "Object/ObjectDiff.h"
-#include "Run/CompilerWords.h"
+#include "Run/CompilerOutput.h"
 #include "Run/CostHistory.h"
 #include "Support/AtomicFile.h"
 #include "Support/Failure.h"
@@ -360,7 +360,7 @@ Error FileJobs::takeResult(size_t J, const CommandResult &Run,
                            const std::string &Object, CodegenResult &Result) {
   const FileJob &Job = List.Jobs[J];
   const std::string Program = printable(Clang.Program);
-  CompilerWords Output = readClangOutput(Run.Output, printable(Job.module()));
+  CompilerOutput Output = readClangOutput(Run.Output, printable(Job.module()));
   Result.Messages = std::move(Output.Messages);
   // Clang also exits with 0 if it can't read a module to import from.
   if (!Output.Errors.empty()) {

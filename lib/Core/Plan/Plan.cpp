@@ -286,8 +286,8 @@ void Plan::onAccepted(const Attempt &A) {
 
 void Plan::onBusy(const Attempt &A, const Event &E) {
   Room.recordBusy(E.HasRoomSince);
+  // There will be other stragglers, or this one again.
   if (A.Kind == Kind::Duplicate)
-    // There will be other stragglers, or this one again.
     Executor.dropDuplicate(A);
   else
     Jobs.move(A, State::Ready);

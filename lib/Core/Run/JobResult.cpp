@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Run/JobResult.h"
-#include "Run/CompilerWords.h"
+#include "Run/CompilerOutput.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/BLAKE3.h"
 
@@ -51,8 +51,8 @@ static std::string readOutput(Event &E, StringRef Module) {
   if (E.RanLocally ||
       (E.Status != DTLTO_OK && E.Status != DTLTO_ERROR_COMPILER))
     return "";
-  CompilerWords Output = E.IsBundleResult ? readWorkerOutput(E.Message)
-                                          : readClangOutput(E.Message, Module);
+  CompilerOutput Output = E.IsBundleResult ? readWorkerOutput(E.Message)
+                                           : readClangOutput(E.Message, Module);
   // The messages of dtlto-codegen came with its object. Its other output is
   // text, as in-process.
   if (E.IsBundleResult && E.Status == DTLTO_OK) {

@@ -7,7 +7,7 @@
 
 #include "Run/Notices.h"
 #include "Host/CodegenResult.h"
-#include "Run/CompilerWords.h"
+#include "Run/CompilerOutput.h"
 #include "Support/Text.h"
 #include "llvm/ADT/StringExtras.h"
 

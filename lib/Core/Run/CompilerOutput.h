@@ -1,4 +1,4 @@
-//===- CompilerWords.h - The output of remote compilers ---------*- C++ -*-===//
+//===- CompilerOutput.h - The output of remote compilers --------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -33,8 +33,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTLTO_RUN_COMPILERWORDS_H
-#define DTLTO_RUN_COMPILERWORDS_H
+#ifndef DTLTO_RUN_COMPILEROUTPUT_H
+#define DTLTO_RUN_COMPILEROUTPUT_H
 
 #include "Support/Messages.h"
 #include "llvm/ADT/StringRef.h"
@@ -43,7 +43,7 @@
 
 namespace dtlto {
 
-struct CompilerWords {
+struct CompilerOutput {
   std::vector<std::string> Errors;
   std::vector<CompilerMessage> Messages; // all others
   /// Why clang couldn't read a module or the index; otherwise empty. clang
@@ -53,11 +53,11 @@ struct CompilerWords {
 
 /// Reads \p Output, clang's standard error for \p Module (as LLD shows it;
 /// empty if unknown).
-CompilerWords readClangOutput(llvm::StringRef Output, llvm::StringRef Module);
+CompilerOutput readClangOutput(llvm::StringRef Output, llvm::StringRef Module);
 
 /// Reads \p Output, the standard error of dtlto-codegen.
-CompilerWords readWorkerOutput(llvm::StringRef Output);
+CompilerOutput readWorkerOutput(llvm::StringRef Output);
 
 } // namespace dtlto
 
-#endif // DTLTO_RUN_COMPILERWORDS_H
+#endif // DTLTO_RUN_COMPILEROUTPUT_H

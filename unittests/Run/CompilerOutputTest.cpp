@@ -1,18 +1,18 @@
-//===- CompilerWordsTest.cpp - Messages of remote compilers ---------------===//
+//===- CompilerOutputTest.cpp - Messages of remote compilers --------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "Run/CompilerWords.h"
+#include "Run/CompilerOutput.h"
 #include "gtest/gtest.h"
 
 using namespace llvm;
 using namespace dtlto;
 
 /// Returns all words as one text, with a letter for the kind of each.
-static std::string all(const CompilerWords &Words) {
+static std::string all(const CompilerOutput &Words) {
   std::string Text;
   for (const std::string &Error : Words.Errors)
     Text += "E(" + Error + ")";
@@ -28,7 +28,7 @@ static std::string ofClang(StringRef Output) {
   return all(readClangOutput(Output, "a.o"));
 }
 
-TEST(CompilerWordsTest, WarningsAndErrors) {
+TEST(CompilerOutputTest, WarningsAndErrors) {
   EXPECT_EQ(ofClang(""), "");
   EXPECT_EQ(ofClang("warning: s.c:1:0: stack frame size (4104) exceeds limit "
                     "(100) in function 'f' [-Wframe-larger-than]\n"
@@ -44,7 +44,7 @@ TEST(CompilerWordsTest, WarningsAndErrors) {
             "W(x.c:1:2: mind the gap)");
 }
 
-TEST(CompilerWordsTest, Assembly) {
+TEST(CompilerOutputTest, Assembly) {
   EXPECT_EQ(ofClang("<inline asm>:1:2: warning: look here\n"
                     "        .warning \"look here\"\n"
                     "        ^\n"
@@ -60,7 +60,7 @@ TEST(CompilerWordsTest, Assembly) {
             "W(<inline asm>:1:2: x\n y\n ^\n)");
 }
 
-TEST(CompilerWordsTest, LLVMsWords) {
+TEST(CompilerOutputTest, LLVMsWords) {
   EXPECT_EQ(ofClang("warning: linking module 'a.o': Linking two modules of "
                     "different target triples: 'b.o' is 'x' whereas 'a.o' is "
                     "'y'\n [-Wlinker-warnings]\n"),
@@ -77,7 +77,7 @@ TEST(CompilerWordsTest, LLVMsWords) {
             "W(call to f(int) marked \"dontcall-warn\": odd)");
 }
 
-TEST(CompilerWordsTest, WhatLLVMPrintsIsText) {
+TEST(CompilerOutputTest, WhatLLVMPrintsIsText) {
   EXPECT_EQ(ofClang("warning: the triple-implied ABI is invalid\n"
                     "warning: large [-Wframe-larger-than]\n"
                     "'x' is not a recognized processor\nclang: warning: y\n"),
@@ -85,7 +85,7 @@ TEST(CompilerWordsTest, WhatLLVMPrintsIsText) {
             "T('x' is not a recognized processor\nclang: warning: y)");
 }
 
-TEST(CompilerWordsTest, ErrorsWithAGoodStatus) {
+TEST(CompilerOutputTest, ErrorsWithAGoodStatus) {
   EXPECT_EQ(ofClang("Error running ThinLTO backend: Function Import: link "
                     "error: x\n"),
             "E(Function Import: link error: x)");
@@ -95,7 +95,7 @@ TEST(CompilerWordsTest, ErrorsWithAGoodStatus) {
     EXPECT_EQ(ofClang(Line), ("U(" + Line + ")").str());
 }
 
-TEST(CompilerWordsTest, Worker) {
+TEST(CompilerOutputTest, Worker) {
   EXPECT_EQ(all(readWorkerOutput("warning: w\n line\nerror: e\nerror: f\n ^\n"
                                  "dtlto-codegen: error: a.o: it failed\n")),
             "E(e)E(f\n ^)W(w\n line)T(dtlto-codegen: error: a.o: it failed)");

@@ -1,12 +1,12 @@
-//===- GivenSettings.h - User settings from bytes ---------------*- C++ -*-===//
+//===- UserSettings.h - User settings from bytes ----------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTLTO_UNITTESTS_FUZZ_GIVENSETTINGS_H
-#define DTLTO_UNITTESTS_FUZZ_GIVENSETTINGS_H
+#ifndef DTLTO_UNITTESTS_FUZZ_USERSETTINGS_H
+#define DTLTO_UNITTESTS_FUZZ_USERSETTINGS_H
 
 #include "Text.h"
 #include "dtlto/PluginAPI.h"
@@ -70,4 +70,4 @@ struct UserSettings {
 
 } // namespace dtlto::test
 
-#endif // DTLTO_UNITTESTS_FUZZ_GIVENSETTINGS_H
+#endif // DTLTO_UNITTESTS_FUZZ_USERSETTINGS_H

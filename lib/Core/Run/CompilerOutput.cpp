@@ -1,11 +1,11 @@
-//===- CompilerWords.cpp - The output of remote compilers -----------------===//
+//===- CompilerOutput.cpp - The output of remote compilers ----------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "Run/CompilerWords.h"
+#include "Run/CompilerOutput.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Regex.h"
 #include <optional>
@@ -27,7 +27,7 @@ struct Head {
 /// Collects the messages of a text.
 class Collector {
 public:
-  CompilerWords take() {
+  CompilerOutput take() {
     end();
     return std::move(Result);
   }
@@ -54,7 +54,7 @@ public:
   }
   bool isIn(MessageLevel Level) const { return Open && Open->Level == Level; }
 
-  CompilerWords Result;
+  CompilerOutput Result;
 
 private:
   std::optional<CompilerMessage> Open;
@@ -133,7 +133,7 @@ class ClangReader {
 public:
   ClangReader(StringRef Output, StringRef Module)
       : Rest(Output), Module(Module) {}
-  CompilerWords read();
+  CompilerOutput read();
 
 private:
   bool readLinkError(StringRef Line);
@@ -150,7 +150,7 @@ private:
 
 } // namespace
 
-CompilerWords ClangReader::read() {
+CompilerOutput ClangReader::read() {
   while (!Rest.empty()) {
     StringRef Line;
     std::tie(Line, Rest) = Rest.split('\n');
@@ -229,11 +229,11 @@ void ClangReader::readDiagnostic(StringRef Line, const Head &H) {
     Out.end();
 }
 
-CompilerWords dtlto::readClangOutput(StringRef Output, StringRef Module) {
+CompilerOutput dtlto::readClangOutput(StringRef Output, StringRef Module) {
   return ClangReader(Output, Module).read();
 }
 
-CompilerWords dtlto::readWorkerOutput(StringRef Output) {
+CompilerOutput dtlto::readWorkerOutput(StringRef Output) {
   Collector Out;
   for (StringRef Rest = Output.rtrim(); !Rest.empty();) {
     StringRef Line;

@@ -1,4 +1,4 @@
-//===- CompilerWordsFuzz.cpp - Compiler messages of any bytes -------------===//
+//===- CompilerOutputFuzz.cpp - Compiler messages of any bytes ------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,7 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Fuzz.h"
-#include "Run/CompilerWords.h"
+#include "Run/CompilerOutput.h"
 #include "Support/Text.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -35,7 +35,7 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   std::string Said =
       sanitizedLines({reinterpret_cast<const char *>(Data), Size});
-  for (const CompilerWords &Words :
+  for (const CompilerOutput &Words :
        {readClangOutput(Said, "a.o"), readClangOutput(Said, ""),
         readWorkerOutput(Said)})
     for (const CompilerMessage &M : Words.Messages) {
