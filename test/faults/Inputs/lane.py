@@ -32,8 +32,9 @@ from faults import Fault, Names
 
 # Seconds after its bound at which a link counts as hanging.
 GRACE = 60
-# The time that a daemon may take to detect that its client has left.
-CLEANING = 30
+# The time that a daemon may take to detect that its client has left. What remains
+# is reported after it.
+CLEANING = int(os.environ.get("DTLTO_FAULTS_CLEANING", "30"))
 # What an error has to name: a host, a module, an option, a scarce resource, or
 # the plugin's call that hangs.
 NAMED = re.compile(

@@ -100,8 +100,8 @@ def read_folder(folder):
     return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
 
 
-def prepare(folder):
-    for name in PROGRAMS:
+def prepare(folder, programs):
+    for name in programs:
         Program(folder, name).prepare()
 
 

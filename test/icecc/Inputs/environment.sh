@@ -1,6 +1,6 @@
-# environment.sh WORKER CODEGEN: creates worker.tar.gz, an icecream environment
-# with WORKER under all names that a node runs, and CODEGEN next to it as
-# codegen.
+# environment.sh WORKER CODEGEN [NAME]: creates NAME.tar.gz (default: worker), an
+# icecream environment with WORKER under all names that a node runs, and CODEGEN
+# next to it as codegen.
 set -e
 rm -rf env
 mkdir -p env/usr/bin env/bin
@@ -10,4 +10,4 @@ for name in gcc g++ as; do
   ln -s clang env/usr/bin/$name
 done
 ln -s ../usr/bin/clang env/bin/true
-tar -C env --owner=0 --group=0 -czf worker.tar.gz usr bin
+tar -C env --owner=0 --group=0 -I 'gzip -1' -cf ${3-worker}.tar.gz usr bin

@@ -76,15 +76,16 @@ int main(int Argc, char **Argv) {
     fputs("LLVM ERROR: out of memory\n", stderr);
     abort();
   case Huge:
-    // Data that can't be compressed.
+    // 24 MB that can't be compressed.
     Object = fopen(Output, "w");
-    for (unsigned long I = 0, X = 1; I != (64 << 20) / sizeof(X); ++I) {
+    for (unsigned long I = 0, X = 1; I != (24 << 20) / sizeof(X); ++I) {
       X = X * 6364136223846793005 + 1442695040888963407;
       fwrite(&X, sizeof(X), 1, Object);
     }
     fclose(Object);
     return 0;
   case Talkative:
+    setvbuf(stderr, NULL, _IOFBF, BUFSIZ);
     for (int I = 0; I != 40000; ++I)
       fputs("warning: this is the same line as ever, once more\n", stderr);
     writeFrame(Output);

@@ -8,5 +8,5 @@ import sys
 for i in range(int(sys.argv[1])):
     with open("t%d.c" % i, "w") as f:
         f.write("extern char x[];\nchar *table%d[] = {\n" % i)
-        f.write(",".join("x + %d" % (k * 7 % 1000003 + i) for k in range(100000)))
+        f.write(",".join("x + %d" % (k * 7 % 1000003 + i) for k in range(50000)))
         f.write("};\n")

@@ -3,14 +3,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs dtlto-plugin-check on the wrong plugins of a table.
 
-  wrong.py --check=PROGRAM --plugins=FOLDER [--timeout=S] [--plugin-arg=TEXT] TEST
+  wrong.py --check=PROGRAM --plugins=FOLDER [--timeout=S] [--processes=N]
+           [--plugin-arg=TEXT] TEST
 
 Lines of the file TEST that begin with `WRONG:` are
 
   WRONG: <plugin> [<argument>...] | <case> | <words>
 
 The plugin is one of test/plugins. The case must fail with these words in its message,
-the exit code must be 1, and there is a time limit.
+the exit code must be 1, and there is a time limit. --processes (default: 2) is the
+number of rows that are checked at a time.
 """
 
 import argparse
@@ -50,13 +52,14 @@ def main():
     p.add_argument("--check", required=True)
     p.add_argument("--plugins", required=True)
     p.add_argument("--timeout", default="12")
+    p.add_argument("--processes", type=int, default=2)
     p.add_argument("--plugin-arg", action="append", default=[])
     p.add_argument("test")
     args = p.parse_args()
     with open(args.test) as f:
         rows = [l[6:].strip() for l in f if l.startswith("WRONG:")]
     # The checkers mostly wait.
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+    with concurrent.futures.ThreadPoolExecutor(args.processes) as pool:
         bad = sum(pool.map(lambda row: is_missed(args, row), rows))
     if not rows:
         print("no table in " + args.test)
