@@ -120,11 +120,11 @@ struct Event {
     Busy,         // HasRoomSince: the plugin has reported room since
     StateChanged, // State; Worker, if known. RanLocally: it runs locally or, if
                   // it is queued, waits for memory or a token
-    Alive,     // the plugin compiles it locally
-    Succeeded, // with a good object. Worker; Seconds, if RanLocally;
-               // IsFromLinker: this process made the object. Bytes: memory
-               // used, for observers; 0: unknown
-    Failed,          // Why; Worker
+    Alive,        // the plugin compiles it locally
+    Succeeded,    // with a good object. Worker; Seconds, if RanLocally;
+                  // IsFromLinker: this process made the object. Bytes: memory
+                  // used, for observers; 0: unknown
+    Failed,       // Why; Worker
     CompiledLocally, // Seconds
     LocalCompileFailed,
     // Events of a job.
