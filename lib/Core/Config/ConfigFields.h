@@ -94,6 +94,61 @@ namespace dtlto {
 
 constexpr const char *SaveTempsHooks = "--save-temps or --lto-emit-llvm";
 
+/// The second half of llvm/LTO/Config.h: files and hooks.
+template <class Visitor, class T> void visitFiles(Visitor &Visit, T &O) {
+  const T Default{};
+  // A file that LLVM reads. With RunCSIRInstr, the file that the program will
+  // write; LLVM puts its name into the object.
+  TEXT(CSIRProfile, same("--lto-cs-profile-file"))
+  Visit.require(O.CSIRProfile.empty() || O.RunCSIRInstr,
+                "--lto-cs-profile-file");
+  FIXED(SampleProfile, "--lto-sample-profile")
+  FIXED(ProfileRemapping, "a profile remapping file")
+  ONLY_CODEGEN(FIXED(DwoDir, "--plugin-opt=dwo_dir="))
+  FIXED(SplitDwarfFile, "split DWARF")
+  FIXED(SplitDwarfOutput, "split DWARF")
+  FIXED(RemarksFilename, "--opt-remarks-filename")
+  TEXT(RemarksPasses, Any)
+  // These two also matter without a file, since LLVM computes the hotness of
+  // diagnostics.
+  FLAG(RemarksWithHotness, Any)
+  OPTIONAL(RemarksHotnessThreshold, uint64_t,
+           std::numeric_limits<uint64_t>::max(), Any)
+  TEXT(RemarksFormat, Any)
+  // For other formats, LLVM puts the file's absolute path into the object.
+  Visit.require(O.RemarksFilename.empty() || O.RemarksFormat.empty() ||
+                    O.RemarksFormat == "yaml",
+                "--opt-remarks-format other than yaml");
+  FIXED(DebugPassManager, "--lto-debug-pass-manager")
+  // LTO::run() opens the file, but the counters are those of the process.
+  FIXED(StatsFile, "--plugin-opt=stats-file=")
+  // Only the thin link uses this: modules not listed have no job.
+  UNUSED(ThinLTOModulesToCompile)
+  // LTO.cpp sets these up when it starts a backend.
+  UNUSED(TimeTraceEnabled)
+  UNUSED(TimeTraceGranularity)
+  FLAG(ShouldDiscardValueNames, Any)
+  // Belongs to the LLVMContext, which is our own.
+  UNUSED(DiagHandler)
+  FLAG(AddFSDiscriminator, same("flow-sensitive discriminators"))
+  // Only the thin link uses this.
+  UNUSED(ResolutionFile)
+  FIXED(PreOptModuleHook, SaveTempsHooks)
+  FIXED(PostPromoteModuleHook, SaveTempsHooks)
+  FIXED(PostInternalizeModuleHook, SaveTempsHooks)
+  FIXED_AS_TEXT(PostImportModuleHook, SaveTempsHooks)
+  FIXED(PostOptModuleHook, SaveTempsHooks)
+  FIXED(PreCodeGenModuleHook, SaveTempsHooks)
+  // Only the thin link uses this.
+  UNUSED(CombinedIndexHook)
+  // Only other backends use these, to write index files.
+#if LLVM_VERSION_MAJOR >= 23
+  UNUSED(GetSummaryIndexOutputStream)
+  UNUSED(GetImportsListOutputArray)
+  UNUSED(GetCacheKeyOutputString)
+#endif
+}
+
 /// llvm/LTO/Config.h, except Options and PTO, which have their own functions.
 /// \p T is an lto::Config.
 template <class Visitor, class T> void visitConfig(Visitor &Visit, T &O) {
@@ -156,56 +211,7 @@ template <class Visitor, class T> void visitConfig(Visitor &Visit, T &O) {
                 "a pipeline with passes that may do more than change code");
   TEXT(OverrideTriple, same("another target triple"))
   TEXT(DefaultTriple, Any)
-  // A file that LLVM reads. With RunCSIRInstr, the file that the program will
-  // write; LLVM puts its name into the object.
-  TEXT(CSIRProfile, same("--lto-cs-profile-file"))
-  Visit.require(O.CSIRProfile.empty() || O.RunCSIRInstr,
-                "--lto-cs-profile-file");
-  FIXED(SampleProfile, "--lto-sample-profile")
-  FIXED(ProfileRemapping, "a profile remapping file")
-  ONLY_CODEGEN(FIXED(DwoDir, "--plugin-opt=dwo_dir="))
-  FIXED(SplitDwarfFile, "split DWARF")
-  FIXED(SplitDwarfOutput, "split DWARF")
-  FIXED(RemarksFilename, "--opt-remarks-filename")
-  TEXT(RemarksPasses, Any)
-  // These two also matter without a file, since LLVM computes the hotness of
-  // diagnostics.
-  FLAG(RemarksWithHotness, Any)
-  OPTIONAL(RemarksHotnessThreshold, uint64_t,
-           std::numeric_limits<uint64_t>::max(), Any)
-  TEXT(RemarksFormat, Any)
-  // For other formats, LLVM puts the file's absolute path into the object.
-  Visit.require(O.RemarksFilename.empty() || O.RemarksFormat.empty() ||
-                    O.RemarksFormat == "yaml",
-                "--opt-remarks-format other than yaml");
-  FIXED(DebugPassManager, "--lto-debug-pass-manager")
-  // LTO::run() opens the file, but the counters are those of the process.
-  FIXED(StatsFile, "--plugin-opt=stats-file=")
-  // Only the thin link uses this: modules not listed have no job.
-  UNUSED(ThinLTOModulesToCompile)
-  // LTO.cpp sets these up when it starts a backend.
-  UNUSED(TimeTraceEnabled)
-  UNUSED(TimeTraceGranularity)
-  FLAG(ShouldDiscardValueNames, Any)
-  // Belongs to the LLVMContext, which is our own.
-  UNUSED(DiagHandler)
-  FLAG(AddFSDiscriminator, same("flow-sensitive discriminators"))
-  // Only the thin link uses this.
-  UNUSED(ResolutionFile)
-  FIXED(PreOptModuleHook, SaveTempsHooks)
-  FIXED(PostPromoteModuleHook, SaveTempsHooks)
-  FIXED(PostInternalizeModuleHook, SaveTempsHooks)
-  FIXED_AS_TEXT(PostImportModuleHook, SaveTempsHooks)
-  FIXED(PostOptModuleHook, SaveTempsHooks)
-  FIXED(PreCodeGenModuleHook, SaveTempsHooks)
-  // Only the thin link uses this.
-  UNUSED(CombinedIndexHook)
-  // Only other backends use these, to write index files.
-#if LLVM_VERSION_MAJOR >= 23
-  UNUSED(GetSummaryIndexOutputStream)
-  UNUSED(GetImportsListOutputArray)
-  UNUSED(GetCacheKeyOutputString)
-#endif
+  visitFiles(Visit, O);
 }
 
 /// llvm/Passes/PassBuilder.h. \p T is a PipelineTuningOptions.
@@ -237,47 +243,12 @@ template <class Visitor, class T> void visitTuning(Visitor &Visit, T &O) {
 #endif
 }
 
-/// llvm/Target/TargetOptions.h, except MCOptions. \p T is a TargetOptions.
-template <class Visitor, class T> void visitTarget(Visitor &Visit, T &O) {
+/// The flags in the middle of llvm/Target/TargetOptions.h: sections, debug
+/// information, and more.
+template <class Visitor, class T> void visitTargetFlags(Visitor &Visit, T &O) {
   const T Default{};
-  constexpr ClangSetting Selector = same("another instruction selector"),
-                         Targets =
-                             same("target options that targets set themselves");
-  std::array<int64_t, 2> Binutils = {O.BinutilsVersion.first,
-                                     O.BinutilsVersion.second};
-  Visit.clang(same("another version of binutils"),
-              O.BinutilsVersion == Default.BinutilsVersion);
-  Visit.pair("BinutilsVersion", Binutils, std::numeric_limits<int>::min(),
-             std::numeric_limits<int>::max());
-  IF_SETTING O.BinutilsVersion = {static_cast<int>(Binutils[0]),
-                                  static_cast<int>(Binutils[1])};
-#if LLVM_VERSION_MAJOR < 22
-  FLAG(UnsafeFPMath, same("-mllvm -enable-unsafe-fp-math"))
-#endif
-#if LLVM_VERSION_MAJOR < 23
-  FLAG(NoInfsFPMath, same("-mllvm -enable-no-infs-fp-math"))
-  FLAG(NoNaNsFPMath, same("-mllvm -enable-no-nans-fp-math"))
-#endif
-  // LLD sets false and clang true; only Arm's build attributes show it.
-  FLAG(NoTrappingFPMath, Any)
-  Visit.clang(same("floating-point traps on Arm"), !O.NoTrappingFPMath);
-#if LLVM_VERSION_MAJOR < 23
-  FLAG(NoSignedZerosFPMath, same("-mllvm -enable-no-signed-zeros-fp-math"))
-#endif
-#if LLVM_VERSION_MAJOR < 22
-  FLAG(ApproxFuncFPMath, same("-mllvm -enable-approx-func-fp-math"))
-#endif
-  FLAG(EnableAIXExtendedAltivecABI, same("-mllvm -vec-extabi"))
-  FLAG(HonorSignDependentRoundingFPMathOption,
-       same("-mllvm -enable-sign-dependent-rounding-fp-math"))
-  FLAG(NoZerosInBSS, same("-mllvm -nozero-initialized-in-bss"))
-  FLAG(GuaranteedTailCallOpt, same("-mllvm -tailcallopt"))
-  FLAG(StackSymbolOrdering, same("-mllvm -stack-symbol-ordering"))
-  FLAG(EnableFastISel, Selector)
-  FLAG(EnableGlobalISel, Selector)
-  ENUM(GlobalISelAbort, llvm::GlobalISelAbortMode::DisableWithDiag, Selector)
-  ENUM(SwiftAsyncFramePointer, llvm::SwiftAsyncFramePointerMode::Never,
-       same("-mllvm -swift-async-fp"))
+  constexpr ClangSetting Targets =
+      same("target options that targets set themselves");
   FLAG(UseInitArray, frontend("", {"-fno-use-init-array", ""}))
   FLAG(DisableIntegratedAS, same("-mllvm -no-integrated-as"))
   ONLY_CODEGEN(FLAG(FunctionSections,
@@ -339,6 +310,48 @@ template <class Visitor, class T> void visitTarget(Visitor &Visit, T &O) {
   FLAG(VerifyArgABICompliance,
        same("arguments that are not checked against the ABI"))
 #endif
+}
+
+/// llvm/Target/TargetOptions.h, except MCOptions. \p T is a TargetOptions.
+template <class Visitor, class T> void visitTarget(Visitor &Visit, T &O) {
+  const T Default{};
+  constexpr ClangSetting Selector = same("another instruction selector");
+  std::array<int64_t, 2> Binutils = {O.BinutilsVersion.first,
+                                     O.BinutilsVersion.second};
+  Visit.clang(same("another version of binutils"),
+              O.BinutilsVersion == Default.BinutilsVersion);
+  Visit.pair("BinutilsVersion", Binutils, std::numeric_limits<int>::min(),
+             std::numeric_limits<int>::max());
+  IF_SETTING O.BinutilsVersion = {static_cast<int>(Binutils[0]),
+                                  static_cast<int>(Binutils[1])};
+#if LLVM_VERSION_MAJOR < 22
+  FLAG(UnsafeFPMath, same("-mllvm -enable-unsafe-fp-math"))
+#endif
+#if LLVM_VERSION_MAJOR < 23
+  FLAG(NoInfsFPMath, same("-mllvm -enable-no-infs-fp-math"))
+  FLAG(NoNaNsFPMath, same("-mllvm -enable-no-nans-fp-math"))
+#endif
+  // LLD sets false and clang true; only Arm's build attributes show it.
+  FLAG(NoTrappingFPMath, Any)
+  Visit.clang(same("floating-point traps on Arm"), !O.NoTrappingFPMath);
+#if LLVM_VERSION_MAJOR < 23
+  FLAG(NoSignedZerosFPMath, same("-mllvm -enable-no-signed-zeros-fp-math"))
+#endif
+#if LLVM_VERSION_MAJOR < 22
+  FLAG(ApproxFuncFPMath, same("-mllvm -enable-approx-func-fp-math"))
+#endif
+  FLAG(EnableAIXExtendedAltivecABI, same("-mllvm -vec-extabi"))
+  FLAG(HonorSignDependentRoundingFPMathOption,
+       same("-mllvm -enable-sign-dependent-rounding-fp-math"))
+  FLAG(NoZerosInBSS, same("-mllvm -nozero-initialized-in-bss"))
+  FLAG(GuaranteedTailCallOpt, same("-mllvm -tailcallopt"))
+  FLAG(StackSymbolOrdering, same("-mllvm -stack-symbol-ordering"))
+  FLAG(EnableFastISel, Selector)
+  FLAG(EnableGlobalISel, Selector)
+  ENUM(GlobalISelAbort, llvm::GlobalISelAbortMode::DisableWithDiag, Selector)
+  ENUM(SwiftAsyncFramePointer, llvm::SwiftAsyncFramePointerMode::Never,
+       same("-mllvm -swift-async-fp"))
+  visitTargetFlags(Visit, O);
 #if LLVM_VERSION_MAJOR < 23
   FIXED(StackUsageOutput, "stack usage files")
 #else
