@@ -241,9 +241,9 @@ void Cluster::handle(const Msg &M) {
     N.UnusableReason = "";
     if (Values["NoRemote"] == "true")
       // The scheduler does not report the reason.
-      N.UnusableReason =
-          "its iceccd takes no jobs of others: it has the option --no-remote, or "
-          "neither root nor CAP_SYS_CHROOT; see its log";
+      N.UnusableReason = "its iceccd takes no jobs of others: it has the "
+                         "option --no-remote, or "
+                         "neither root nor CAP_SYS_CHROOT; see its log";
     else if (N.Slots == 0)
       N.UnusableReason = "its iceccd has no slots: it runs with -m 0";
     else if (std::find(Platforms.begin(), Platforms.end(),
