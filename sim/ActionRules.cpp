@@ -180,7 +180,7 @@ void Rules::onRefute(const Action &A, Attempt *At) {
   expect(At && At->Job == A.Job && At->IsWrong,
          "a result is refuted that was not wrong, or twice");
   expect(Jobs[A.Job].Winner != 0, "a result is refuted by nothing");
-  expect(!Plugin.IsDropped, "a plugin that was dropped is told of its results");
+  expect(!Plugin.IsDropped, "a result is refuted at a dropped plugin");
   if (At)
     At->IsWrong = false;
 }

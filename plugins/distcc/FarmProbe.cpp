@@ -73,7 +73,7 @@ void Farm::queryStats(Host &H, Clock::time_point Now) {
       (!IsConnected && Now < H.LastProbeTime + QuickConnect))
     return;
   HasQueried = true;
-  if (uint16_t Port = S.statsPort(H.Spec, /*DespiteLimit=*/!IsConnected))
+  if (uint16_t Port = S.statsPort(H.Spec, /*IgnoreLimit=*/!IsConnected))
     H.Stats = std::make_unique<StatsQuery>(
         IsConnected ? std::vector<Address>{H.Probe->address()} : H.Addresses,
         Port);

@@ -172,7 +172,7 @@ TEST_F(LogTest, NorDoesOneWhoseReaderLeavesEndIt) {
   MessageLog TheLog(Host, "distcc", "DISTCC_LOG");
   EXPECT_TRUE(TheLog.open(File, false, Error));
   close(Reader);
-  TheLog.note("nobody reads"); // must not raise SIGPIPE
+  TheLog.note("no reader"); // must not raise SIGPIPE
   sigset_t Pending;
   ASSERT_EQ(sigpending(&Pending), 0);
   EXPECT_EQ(sigismember(&Pending, SIGPIPE), 0);

@@ -25,7 +25,7 @@ struct NetworkTest : testing::Test {
 
 /// A connection to a peer that doesn't read. Its buffers are full.
 struct StalledSocket {
-  StalledSocket() : Fd(distcc::beginConnect(at(Nobody.port()))) {
+  StalledSocket() : Fd(distcc::beginConnect(at(SilentPeer.port()))) {
     EXPECT_TRUE(waitFor(POLLOUT));
     std::string Bytes(1 << 20, 'x');
     while (::send(Fd, Bytes.data(), Bytes.size(), MSG_NOSIGNAL) > 0)
@@ -47,7 +47,7 @@ struct StalledSocket {
     return ::poll(&P, 1, 30 * 1000) == 1;
   }
 
-  Listener Nobody;
+  Listener SilentPeer;
   int Fd;
 };
 } // namespace
@@ -103,7 +103,7 @@ TEST_F(NetworkTest, AStallIsAllowed) {
   EXPECT_EQ(option(Broken.Fd, SOL_SOCKET, SO_ERROR), ETIMEDOUT);
   EXPECT_EQ(option(Allowed.Fd, SOL_SOCKET, SO_ERROR), 0);
   // Now the peer reads.
-  int Peer = ::accept4(Allowed.Nobody.fd(), nullptr, nullptr, SOCK_CLOEXEC);
+  int Peer = ::accept4(Allowed.SilentPeer.fd(), nullptr, nullptr, SOCK_CLOEXEC);
   std::string Bytes(1 << 20, ' ');
   while (::recv(Peer, Bytes.data(), Bytes.size(), MSG_DONTWAIT) > 0)
     ;

@@ -42,8 +42,8 @@ struct IceccLine {
   /// Returns a channel that owns the near end.
   MsgChannel *channel() {
     ::shutdown(Fds[1], SHUT_WR);
-    sockaddr Nobody = {AF_UNIX, {}};
-    return Service::createChannel(Fds[0], &Nobody, sizeof(Nobody));
+    sockaddr NoAddress = {AF_UNIX, {}};
+    return Service::createChannel(Fds[0], &NoAddress, sizeof(NoAddress));
   }
 
   int Fds[2];

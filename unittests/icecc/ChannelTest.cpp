@@ -24,15 +24,15 @@ using dtlto::test::MaxWait;
 static std::string errorAfter(const Msg &M) {
   int Fds[2];
   EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, Fds), 0);
-  sockaddr Nobody = {AF_UNIX, {}};
+  sockaddr NoAddress = {AF_UNIX, {}};
   std::thread Other([&] {
     std::unique_ptr<MsgChannel> Far(
-        Service::createChannel(Fds[1], &Nobody, sizeof(Nobody)));
+        Service::createChannel(Fds[1], &NoAddress, sizeof(NoAddress)));
     EXPECT_TRUE(Far && Far->send_msg(M));
   });
   Interrupt I;
   std::unique_ptr<Channel> Near = Channel::adopt(
-      Service::createChannel(Fds[0], &Nobody, sizeof(Nobody)), I);
+      Service::createChannel(Fds[0], &NoAddress, sizeof(NoAddress)), I);
   std::string Error;
   EXPECT_FALSE(Near->receive(Clock::now() + std::chrono::minutes(1), Error));
   Other.join();
@@ -88,10 +88,10 @@ TEST(ChannelTest, ASocketThatIsThereIsAllThatItTakes) {
     pollfd Comes = {Daemon.fd(), POLLIN, 0};
     ASSERT_EQ(::poll(&Comes, 1, -1), 1);
     All.leaveOne();
-    sockaddr Nobody = {AF_INET, {}};
+    sockaddr NoAddress = {AF_INET, {}};
     std::unique_ptr<MsgChannel> Far(Service::createChannel(
         ::accept4(Daemon.fd(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK),
-        &Nobody, sizeof(Nobody)));
+        &NoAddress, sizeof(NoAddress)));
     EXPECT_TRUE(Far && Far->send_msg(PingMsg()));
   });
   std::unique_ptr<Channel> C = Channel::connect(

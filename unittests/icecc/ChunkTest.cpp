@@ -30,13 +30,14 @@ protected:
     int Fds[2];
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, Fds), 0);
     Line TheLine;
-    sockaddr Nobody = {AF_UNIX, {}};
+    sockaddr NoAddress = {AF_UNIX, {}};
     // Both ends have to exchange their versions.
     std::thread Other([&] {
       TheLine.Far.reset(
-          Service::createChannel(Fds[1], &Nobody, sizeof(Nobody)));
+          Service::createChannel(Fds[1], &NoAddress, sizeof(NoAddress)));
     });
-    TheLine.Near.reset(Service::createChannel(Fds[0], &Nobody, sizeof(Nobody)));
+    TheLine.Near.reset(
+        Service::createChannel(Fds[0], &NoAddress, sizeof(NoAddress)));
     Other.join();
     TheLine.Near->protocol = TheLine.Far->protocol = Protocol;
     return TheLine;
