@@ -269,7 +269,7 @@ void Session::Impl::takeResult(Guard &Lock, Record &R,
     violation(Lock, E.Job,
               "reported a result without a size for module '" + R.Local.Name +
                   "'");
-  E.Message = withUserNames(std::move(E.Message), *R.Built);
+  E.Message = withUserNames(E.Message, *R.Built);
   // Show our own compiler's output as in a plain link.
   bool HasLocalMessage = R.RanLocally && Result && Result->message &&
                          R.LocalMessage == Result->message;

@@ -355,7 +355,7 @@ lto::ThinBackend dtlto::createTwoRoundsBackend(Linker &TheLinker,
           const DefinedSummaries &Defined, AddStreamFn AddStream,
           FileCache Cache, LibFuncs Unavailable) {
         auto Backend = Make(Conf, CombinedIndex, Defined, std::move(AddStream),
-                            std::move(Cache), std::move(Unavailable));
+                            std::move(Cache), Unavailable);
         setCompilesTwice(true); // restores the user's setting
         return Backend;
       },
