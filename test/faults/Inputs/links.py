@@ -3,17 +3,30 @@
 """The programs that are linked, and stock LLD's outputs for them."""
 
 import os
+import re
 import shutil
 import subprocess
+import sys
 import tarfile
 import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 BUILD = Path(os.environ.get("DTLTO_BUILD", ROOT / "build"))
-LLVM = Path(os.environ.get("DTLTO_LLVM", "/usr/lib/llvm-" + os.environ.get(
-    "DTLTO_LLVM_VERSION", "19")))
-STOCK, OURS = LLVM / "bin/ld.lld", BUILD / "bin/ld.lld"
+OURS = BUILD / "bin/ld.lld"
+
+
+def llvm_version():
+    """The major version of LLVM that our linker is built with."""
+    try:
+        text = subprocess.run([OURS, "--version"], capture_output=True, text=True).stdout
+    except OSError as e:
+        sys.exit("%s; build it, or set DTLTO_BUILD" % e)
+    return re.search(r"LLD (\d+)", text)[1]
+
+
+LLVM = Path(os.environ.get("DTLTO_LLVM") or "/usr/lib/llvm-" + llvm_version())
+STOCK = LLVM / "bin/ld.lld"
 CODEGEN = BUILD / "bin/dtlto-codegen"
 STATIC_CODEGEN = BUILD / "lib/dtlto/dtlto-codegen-static"
 FLAGS = ["--target=x86_64-linux-gnu", "-O2", "-flto=thin", "-ffreestanding",
