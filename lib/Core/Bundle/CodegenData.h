@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// In the first of two rounds of code generation, LLVM writes what it learned
-// about a module into two sections of an otherwise unused object. Such a job
-// returns the contents of these sections:
+// A job may return codegen data: what LLVM learns about a module while it
+// generates code, and writes into two sections of an otherwise unused object.
+// The job returns the contents of these sections:
 //
 //   "DTLTOCGD"              8 bytes
 //   version, 1              32 bits
@@ -19,8 +19,8 @@
 //     size                  64 bits
 //   their bytes, in the same order
 //
-// A job of the second round has one more input file, in the format of
-// llvm-cgdata and LLVM, which -codegen-data-use-path names:
+// A job that uses the merged data of all modules has one more input file, in
+// the format of llvm-cgdata and LLVM, which -codegen-data-use-path names:
 //
 //   magic number, ff "cgdata" 81   8 bytes
 //   version                        32 bits

@@ -78,7 +78,7 @@ static AddStreamFn streamInto(SmallVectorImpl<char> &Bytes,
   };
 }
 
-/// \p IsMute: drops warnings, which the first round has already reported.
+/// \p IsMute: drops warnings, which an earlier job has already reported.
 void Compile::setUp(lto::LTOLLVMContext &Context, bool IsMute) {
   Context.DiagHandler = [this, IsMute](const DiagnosticInfo &DI) {
     bool IsError = DI.getSeverity() == DS_Error;
@@ -118,15 +118,16 @@ Error Compile::both(const CompileSpec &Spec) {
     return M.takeError();
   const std::string Flags = targetMachineFlags(**M);
   BackendStages Stages;
-  if (Spec.ReturnsOptimized && Spec.Round != 0) // saved by LLVM
+  if (Spec.ReturnsOptimized && Spec.returnsCodegenData()) // saved by LLVM
     Stages.SaveIR = streamInto(Result.Optimized.emplace());
   return run(**M, Stages, [&] {
-    if (Spec.ReturnsOptimized && Spec.Round == 0)
+    if (Spec.ReturnsOptimized && !Spec.returnsCodegenData())
       Result.Optimized = saveOptimized(**M, Flags);
   });
 }
 
-/// Repeats the optimization of the first round, without its warnings.
+/// Repeats the optimization of the job that returned codegen data, without its
+/// warnings.
 Error Compile::optimize(SmallVectorImpl<char> &IR) {
   lto::LTOLLVMContext Context(In.Conf);
   setUp(Context, /*IsMute=*/true);
@@ -168,7 +169,7 @@ Expected<SmallVector<char, 0>> dtlto::codegenSectionsOf(StringRef Object) {
   return packSections(Sections);
 }
 
-/// Replaces the object of a first round by the contents of its sections.
+/// Replaces the object by the contents of its sections of codegen data.
 static Error takeSections(CompiledModule &Result) {
   Result.FirstObject = std::move(Result.Object);
   Expected<SmallVector<char, 0>> Sections = codegenSectionsOf(
@@ -185,7 +186,7 @@ Error dtlto::compileModule(const CompileInputs &In, const CompileSpec &Spec,
   Compile C(In, Client, Result, Stop);
   if (Spec.IsOptimized)
     return C.generate(In.Optimized);
-  if (Spec.Round == 2) {
+  if (Spec.usesMergedData()) {
     SmallVector<char, 0> IR;
     if (Error E = C.optimize(IR))
       return E;
@@ -196,7 +197,7 @@ Error dtlto::compileModule(const CompileInputs &In, const CompileSpec &Spec,
   }
   if (Error E = C.both(Spec))
     return E;
-  if (Spec.Round == 1 && Result.IsProduced && !Result.HasErrors &&
+  if (Spec.returnsCodegenData() && Result.IsProduced && !Result.HasErrors &&
       !C.isStopped())
     return takeSections(Result);
   return Error::success();

@@ -54,9 +54,9 @@ public:
 };
 
 struct CompiledModule {
-  /// The object; in a first round, its sections (Bundle/CodegenData.h).
+  /// The object, or its sections of codegen data (Bundle/CodegenData.h).
   llvm::SmallVector<char, 0> Object;
-  /// The object of a first round.
+  /// The object, if Object has its sections.
   llvm::SmallVector<char, 0> FirstObject;
   /// Whether code was generated; the object may be empty.
   bool IsProduced = false;
@@ -78,8 +78,7 @@ llvm::Error compileModule(const CompileInputs &In, const CompileSpec &Spec,
                           CompileClient &Client, CompiledModule &Result,
                           const std::atomic<bool> *Stop = nullptr);
 
-/// Returns the sections of \p Object, from a first round, that describe its
-/// module (packSections()).
+/// Returns the sections of codegen data of \p Object (packSections()).
 llvm::Expected<llvm::SmallVector<char, 0>>
 codegenSectionsOf(llvm::StringRef Object);
 

@@ -143,7 +143,7 @@ Error Worker::makeFiles() {
 
 /// Makes code generation emit data, or use the job's data.
 Error Worker::useCodegenData() {
-  if (Extras.Spec.Round != 0)
+  if (Extras.Spec.emitsCodegenData())
     emitCodegenData();
   if (Extras.CodegenData.empty())
     return Error::success();
@@ -152,9 +152,9 @@ Error Worker::useCodegenData() {
     return Bytes.takeError();
   if (Error E = checkCodegenDataFile(*Bytes))
     return failure(Extras.CodegenData + ": " + toString(std::move(E)));
-  if (Extras.Spec.Round == 1)
+  if (Extras.Spec.returnsCodegenData())
     return Error::success();
-  return publishCodegenData(*Bytes, /*Finalize=*/Extras.Spec.Round == 2);
+  return publishCodegenData(*Bytes, /*Finalize=*/Extras.Spec.usesMergedData());
 }
 
 Error Worker::readIndex() {

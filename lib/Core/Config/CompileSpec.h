@@ -44,6 +44,13 @@ struct CompileSpec {
   /// The job also returns the optimized module.
   bool ReturnsOptimized = false;
 
+  /// Whether the object contains codegen data.
+  bool emitsCodegenData() const { return Round != 0; }
+  /// Whether the job returns codegen data instead of the object.
+  bool returnsCodegenData() const { return Round == 1; }
+  /// Whether the job generates code with the merged data of all modules.
+  bool usesMergedData() const { return Round == 2; }
+
   /// Whether the job just makes an object of the whole module, as most jobs do.
   bool isPlain() const {
     return Part.isWhole() && Round == 0 && !IsOptimized && !ReturnsOptimized;

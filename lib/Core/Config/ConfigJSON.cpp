@@ -478,8 +478,8 @@ Expected<ReadConfig> dtlto::readConfig(StringRef Text) {
     return invalidConfig(
         "'files', 'passes', 'unavailable' or 'outputs' is missing, or "
         "not as expected");
-  if (!HasCodegenData &&
-      (Result.Extras.Spec.Round != 0 || !Result.Extras.CodegenData.empty()))
+  if (!HasCodegenData && (Result.Extras.Spec.emitsCodegenData() ||
+                          !Result.Extras.CodegenData.empty()))
     return invalidConfig("this LLVM does not support codegen data");
 
   if (Error E = readSections(*Top, Result.Conf))

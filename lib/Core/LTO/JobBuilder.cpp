@@ -62,7 +62,7 @@ CompileSpec JobBuilder::specOf(const BuiltJob &Built, const Task &T) const {
   CompileSpec Spec = T.Spec;
   Spec.ReturnsOptimized = Built.ReturnsOptimized;
   Spec.IsOptimized = Built.Optimized != nullptr;
-  if (Spec.IsOptimized) // the kept module is already reduced to its part
+  if (Spec.IsOptimized) // already reduced to its part
     Spec.Part = {};
   return Spec;
 }

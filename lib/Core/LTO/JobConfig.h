@@ -32,8 +32,7 @@ public:
   llvm::Error addTo(BuiltJob &Built, const Task &T,
                     const CompileSpec &Spec) const;
 
-  /// The codegen data of an earlier round or link, an input of each job; null
-  /// if there is none.
+  /// The codegen data that each job has as an input; null if there is none.
   llvm::Expected<ModuleFile *> codegenData() const;
 
   /// Identifies the configuration and the contents of its files. LLVM's cache

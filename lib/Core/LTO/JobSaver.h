@@ -23,7 +23,7 @@ public:
   JobSaver(const LinkContext &Ctx, llvm::StringRef Folder,
            SlimImports *Slim = nullptr);
 
-  /// Writes <folder>/<path of the module><part and round>.tar. Counts a job
+  /// Writes <folder>/<path of the module><suffix of its spec>.tar. Counts a job
   /// that a bundle can't express as left out. Fails if a file can't be written,
   /// but only the first time.
   llvm::Error save(const Task &T);

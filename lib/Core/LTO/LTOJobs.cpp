@@ -107,9 +107,9 @@ bool LTOJobs::needsThread(const plan::Action &A) const {
 Error LTOJobs::prepareFirst(Task &T, bool IsSampled, Event &E) {
   std::string Key = Cache.exists() ? Cache.key(T) : "";
   // Only CodeView records the object's path; keep other objects independent of
-  // the cache location. The object of a first round is thrown away.
+  // the cache location.
   Triple TargetTriple(Builder.triple(T));
-  if (!Key.empty() && T.Spec.Round != 1 &&
+  if (!Key.empty() && !T.Spec.returnsCodegenData() &&
       (TargetTriple.isOSWindows() || TargetTriple.isOSBinFormatCOFF()))
     T.ObjectName = Cache.entryPath(Key);
   if (Saver)
@@ -147,7 +147,7 @@ Error LTOJobs::compare(size_t J, const RemoteResult &Remote,
                 .compare(Tasks[J], Remote, LocalObject);
   if (!E || !TheLink.Jobs.Optimized)
     return E;
-  // A kept module would cause the same difference in each link.
+  // From a store, the optimised module would cause this in each link.
   std::string Dropped = TheLink.Jobs.Optimized->dropForPlugin(Tasks[J]);
   if (Dropped.empty())
     return E;

@@ -19,7 +19,7 @@ namespace dtlto {
 
 class OptimizedModules;
 
-/// The codegen data that the first of two rounds collects from all modules.
+/// The merged codegen data of all modules.
 struct PriorCodegenData {
   llvm::StringRef File; // in LLVM's format; empty if there is none, or not yet
   uint64_t Hash = 0;    // for LLVM's cache keys
@@ -41,7 +41,7 @@ struct LinkContext {
   bool HasPartHook = false; // Conf's PostImportModuleHook makes parts
   /// If null, each job optimises its module.
   OptimizedModules *Optimized = nullptr;
-  /// Set if code is generated in two rounds.
+  /// Set if jobs return or use codegen data.
   std::optional<PriorCodegenData> PriorData = {};
 };
 

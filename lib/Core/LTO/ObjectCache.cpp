@@ -31,7 +31,7 @@ std::string ObjectCache::key(const Task &T) const {
       cacheKey(TheLink.Jobs.Conf, TheLink.Jobs.Index, T.name(), *T.ImportList,
                *T.ExportList, *T.ResolvedODR, *T.DefinedGlobals, Cfi);
   // As in-process: the key includes the codegen data of all modules.
-  if (T.Spec.Round == 2)
+  if (T.Spec.usesMergedData())
     Key = cacheKeyWith(Key, std::to_string(TheLink.Jobs.PriorData->Hash));
   if (!T.Spec.Part.isWhole())
     Key = deriveKey("dtlto: partition " + std::to_string(PartitionVersion) +

@@ -32,15 +32,15 @@ public:
   /// \p IsLocal.
   virtual bool wants(const Task &T, bool IsLocal) = 0;
   /// Takes \p Optimized, the optimised bitcode of \p T; empty if code generated
-  /// from it could differ. \p FirstObject is the object of a first round, if
-  /// known.
+  /// from it could differ. \p FirstObject is the object that was generated with
+  /// it, if known.
   virtual void keep(const Task &T, llvm::StringRef Optimized, bool IsLocal,
                     llvm::SmallVector<char, 0> FirstObject = {}) = 0;
 
   /// Reports that code can't be generated from what forLocalCompile() returned
   /// for \p T. \p Why is one line.
   virtual void dropForLocalCompile(const Task &T, llvm::StringRef Why) = 0;
-  /// Reports that another machine's object from the kept module of \p T is
+  /// Reports that another machine's object from the optimised module of \p T is
   /// wrong. Returns what was kept and whether it was removed, or "".
   virtual std::string dropForPlugin(const Task &T) = 0;
 

@@ -89,11 +89,7 @@ void TimelineObserver::finish() {
     Ctx.First->Record = std::move(Record);
     return;
   }
-  if (Ctx.First && Ctx.isLast())
-    Record.addEarlierStage(
-        std::move(Ctx.First->Record),
-        std::chrono::duration<double>(Ctx.StartTime - Ctx.FirstRoundStart)
-            .count());
+  Ctx.addEarlierStage(Record);
   if (const std::string &Path = Ctx.opts().Report; !Path.empty()) {
     const dtlto_plugin &Plugin = *Ctx.Host.Plugin;
     ReportFacts Facts{Ctx.opts().OutputFile, Plugin.name,

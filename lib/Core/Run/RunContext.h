@@ -42,6 +42,13 @@ struct RunContext {
   const Options &opts() const { return Opts; }
   /// Whether this is the link's last round.
   bool isLast() const { return Round != 1; }
+  /// Adds the first round's record to \p Record, that of the last.
+  void addEarlierStage(Timeline &Record) const {
+    if (First && isLast())
+      Record.addEarlierStage(
+          std::move(First->Record),
+          std::chrono::duration<double>(StartTime - FirstRoundStart).count());
+  }
   /// Whether the link has already reported \p LocalReasons. If not, notes that
   /// it has.
   bool wasReported(std::string LocalReasons) const {
