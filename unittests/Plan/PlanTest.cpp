@@ -956,7 +956,7 @@ std::string sample(unsigned Percent, uint64_t Seed) {
   return Chosen;
 }
 
-TEST(PlanTest, NobodyForeseesWhichAreVerified) {
+TEST(PlanTest, SampleIsUnpredictable) {
   // All jobs are chosen about equally often.
   std::vector<unsigned> HowOften(20);
   std::set<std::string> Samples;
@@ -1178,6 +1178,25 @@ TEST(DeadlineTest, AQueuedJobLivesWithItsPlugin) {
           {1600, "tick", ""},
           {2000, "tick", "cancel 1 timeout, stays 3 timeout, compile 3"},
           {2700, "tick", "cancel 2 timeout, stays 4 timeout"}});
+}
+
+// All slots hang: further jobs would hang as well.
+TEST(DeadlineTest, AsManyTimeoutsAsSlots) {
+  History H(oneSecond(), jobs({3, 2, 1}));
+  H.play({{0, "start", "prepare 1, prepare 2, prepare 3"},
+          {1, "prepared 1", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "load 2 2", ""},
+          {3, "prepared 2", "offer 2"},
+          {3, "prepared 3", "offer 3"},
+          {4, "accepted 1", ""},
+          {4, "accepted 2", ""},
+          {5, "busy 3", ""},
+          {6, "running 1 w1", ""},
+          {6, "running 2 w2", ""},
+          {1300, "tick",
+           "cancel 1 timeout, stays 4 timeout, cancel 2 timeout, stays 5 "
+           "timeout, drop timeout, cancel 3 gone, stays 6 gone, compile 4"}});
 }
 
 TEST(DeadlineTest, APluginThatOnlyTalks) {

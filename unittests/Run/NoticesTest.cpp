@@ -443,7 +443,7 @@ TEST_F(NoticesTest, WhatElsewhereCannotBeToldInTwoRounds) {
 // Many failures
 //===----------------------------------------------------------------------===//
 
-TEST_F(NoticesTest, TheSameOverAndOverTellsNobodyMore) {
+TEST_F(NoticesTest, RepeatedMessages) {
   for (plan::JobId J = 0; J != 30; ++J)
     fallBack(J, Cause::Infrastructure, "no luck"), compileLocally(J);
   summarize();
@@ -557,6 +557,15 @@ TEST_F(NoticesTest, APluginThatIsAlwaysBusy) {
        {action(Action::DropPlugin, 0, 0, Cause::AlwaysBusy)});
   EXPECT_EQ(error(), "dtlto: plugin 'fake': it is busy, but has not taken a "
                      "job for 7 s (--thinlto-dist-timeout)");
+}
+
+TEST_F(NoticesTest, APluginWhoseJobsTimeOut) {
+  step(event(PlanEvent::Tick),
+       {action(Action::DropPlugin, 0, 0, Cause::Timeout)});
+  EXPECT_EQ(Msg.warnings(),
+            Texts({"plugin 'fake': its last jobs had no result within 7 s "
+                   "(--thinlto-dist-timeout); compiling the remaining modules "
+                   "locally"}));
 }
 
 TEST_F(NoticesTest, ALinkThatWouldWaitForEver) {

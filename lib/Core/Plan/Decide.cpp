@@ -50,7 +50,13 @@ void Plan::checkDeadlines() {
     onFailed(*A, Cause::Timeout);
     if (Executor.hasFailed())
       return;
+    ++Plugin.NumTimeouts;
   }
+  // Further jobs would also wait in vain, as many at a time as it has slots.
+  bool HasMore = Jobs.hasWaiting() || !Jobs.in(State::Ready).empty() ||
+                 !Jobs.in(State::Accepted).empty();
+  if (HasMore && Plugin.NumTimeouts > 1 && Plugin.NumTimeouts >= Room.slots())
+    Executor.dropPlugin(Cause::Timeout);
 }
 
 //===----------------------------------------------------------------------===//

@@ -309,6 +309,7 @@ void Plan::onState(const Attempt &A, const Event &E) {
 void Plan::onSucceeded(const Attempt &A, const Event &E) {
   Plugin.LastResult = Plugin.Now;
   Plugin.HasEnded = true;
+  Plugin.NumTimeouts = 0;
   const JobId J = A.Job;
   if (E.RanLocally)
     Rates.recordLocal(Jobs[J].Info.Estimate, E.Seconds);

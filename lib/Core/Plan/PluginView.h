@@ -70,6 +70,7 @@ struct PluginView {
   bool IsArgumentWrong = false; // rejected by open(); fails the link
   bool ReportsStates = false;   // reports when jobs begin
   bool HasEnded = false;        // has returned an object
+  size_t NumTimeouts = 0;       // of jobs since it last returned an object
   Time LastSign = {};           // last sign of life
   Time LastWork = {};           // when a job was accepted, began, ran or ended
   // Initially when it was opened, then when it was first offered a job.

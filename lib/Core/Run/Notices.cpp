@@ -409,6 +409,10 @@ void Notices::handleDrop(const Step &S, Cause Why) {
     Text += "it is busy, but has not taken a job for " +
             std::to_string(Ctx.opts().TimeoutSeconds) +
             " s (--thinlto-dist-timeout)";
+  else if (Why == Cause::Timeout)
+    Text += "its last jobs had no result within " +
+            std::to_string(Ctx.opts().TimeoutSeconds) +
+            " s (--thinlto-dist-timeout)";
   else
     Text += S.Why;
   if (Run.hasFailed())
