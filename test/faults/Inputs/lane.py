@@ -432,10 +432,12 @@ class Run:
                 self.problems.append("compilers are left")
             # If the linker ends, or closes the connection to a silent host,
             # distccd kills its compilers. clang leaves files that it created
-            # just before its signal handler knew of them.
+            # just before its signal handler knew of them, and, if a damaged
+            # input made it crash, those for llvm-symbolizer.
             unknown = lambda: [
                 name for name in self.farm.temporary_files()
-                if not re.fullmatch(r"distccd_\w+-\w{8}\.o\.tmp", name)]
+                if not re.fullmatch(r"distccd_\w+-\w{8}\.o\.tmp|"
+                                    r"symbolizer-(in|out)put-\w{6}", name)]
             if not farms.wait_until(lambda: not unknown(), CLEANING):
                 self.problems.append("files at a daemon: %s" % unknown())
         left = set(os.listdir(self.lane.top)) - files - {self.folder.name}
