@@ -296,7 +296,7 @@ const Field Fields[] = {
     MC(PreserveAsmComments, Reason, "assembler options", = false),
     MC(Dwarf64, Reason, "-dwarf64", = true),
     MC(Crel, Reason, "-crel", = true),
-    MC(X86RelaxRelocations, Reason, "-x86-relax-relocations", = false),
+    MC(X86RelaxRelocations, Option, "-Xclang -mrelax-relocations=no", = false),
     MC(X86Sse2Avx, Reason, "-x86-sse2avx", = true),
     MC(EmitDwarfUnwind, Reason, "-emit-dwarf-unwind",
        = EmitDwarfUnwindType::Always),

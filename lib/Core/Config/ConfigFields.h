@@ -402,7 +402,9 @@ template <class Visitor, class T> void visitMC(Visitor &Visit, T &O) {
   FLAG(PreserveAsmComments, Assembler)
   FLAG(Dwarf64, same("-mllvm -dwarf64"))
   ONLY_CODEGEN(FLAG(Crel, same("-mllvm -crel")))
-  ONLY_CODEGEN(FLAG(X86RelaxRelocations, same("-mllvm -x86-relax-relocations")))
+  // LLVMgold clears it.
+  ONLY_CODEGEN(
+      FLAG(X86RelaxRelocations, frontend("", {"-mrelax-relocations=no", ""})))
   FLAG(X86Sse2Avx, same("-mllvm -x86-sse2avx"))
 #if LLVM_VERSION_MAJOR >= 23
   ENUM(RelocSectionSym, llvm::RelocSectionSymType::None,
