@@ -53,8 +53,7 @@ static Tarball readFile(const Descriptor &File, const std::string &Path,
   struct stat Stat;
   if (!File.isOpen() || ::fstat(File.get(), &Stat) != 0)
     return Fail();
-  auto Bytes = std::make_shared<std::vector<unsigned char>>(
-      static_cast<size_t>(Stat.st_size));
+  auto Bytes = std::make_shared<LargeBytes>(static_cast<size_t>(Stat.st_size));
   for (size_t NumRead = 0; NumRead != Bytes->size();) {
     if (Stop && *Stop)
       return nullptr;
@@ -71,8 +70,7 @@ static Tarball readFile(const Descriptor &File, const std::string &Path,
 }
 
 /// Writes the file atomically: other links look for the same file.
-static bool writeFile(const std::string &Path,
-                      const std::vector<unsigned char> &Bytes) {
+static bool writeFile(const std::string &Path, const LargeBytes &Bytes) {
   std::string Temp = Path + ".XXXXXX";
   Descriptor File(::mkostemp(Temp.data(), O_CLOEXEC));
   if (!File.isOpen())
@@ -99,7 +97,7 @@ static std::string readHead(const Descriptor &File) {
   return std::string(Bytes, static_cast<size_t>(std::max<ssize_t>(N, 0)));
 }
 
-static std::string sha256(const std::vector<unsigned char> &Bytes) {
+static std::string sha256(const LargeBytes &Bytes) {
   sha256_ctx Context;
   uint8_t Digest[SHA256_DIGEST_SIZE];
   sha256_init(&Context);
@@ -118,7 +116,7 @@ static std::string sha256(const std::vector<unsigned char> &Bytes) {
 namespace {
 class Packer {
 public:
-  Packer(std::vector<unsigned char> &Out, const std::atomic<bool> *Stop)
+  Packer(LargeBytes &Out, const std::atomic<bool> *Stop)
       : Archive(archive_write_new()), Entry(archive_entry_new()), Stop(Stop) {
     archive_write_set_format_ustar(Archive);
     Ok = archive_write_add_filter_zstd(Archive) == ARCHIVE_OK;
@@ -166,7 +164,7 @@ private:
   static la_ssize_t append(archive *, void *Out, const void *Data,
                            size_t Size) {
     auto *Bytes = static_cast<const unsigned char *>(Data);
-    auto *To = static_cast<std::vector<unsigned char> *>(Out);
+    auto *To = static_cast<LargeBytes *>(Out);
     To->insert(To->end(), Bytes, Bytes + Size);
     return static_cast<la_ssize_t>(Size);
   }
@@ -181,7 +179,7 @@ private:
 Tarball dtlto::icecc::packWorker(const char *Worker, size_t Size,
                                  const std::atomic<bool> *Stop,
                                  std::string &Error) {
-  auto Bytes = std::make_shared<std::vector<unsigned char>>();
+  auto Bytes = std::make_shared<LargeBytes>();
   Packer P(*Bytes, Stop);
   // Times and owners are 0.
   P.add("bin", AE_IFDIR, nullptr, 0);

@@ -23,6 +23,7 @@
 #ifndef DTLTO_ICECC_ENVIRONMENT_H
 #define DTLTO_ICECC_ENVIRONMENT_H
 
+#include "LargeBytes.h"
 #include "Process.h"
 #include <atomic>
 #include <memory>
@@ -33,7 +34,7 @@
 
 namespace dtlto::icecc {
 
-using Tarball = std::shared_ptr<const std::vector<unsigned char>>;
+using Tarball = std::shared_ptr<const LargeBytes>;
 
 /// One environment. Any thread may use it.
 class Environment {
