@@ -80,7 +80,7 @@ TEST(JobList, ErrorsNameThePlace) {
 }
 
 // Unknown keys, for example of a later linker, are only reported.
-TEST(JobList, KeysThatNobodyKnows) {
+TEST(JobList, FurtherKeys) {
   EXPECT_TRUE(parseJobList(Good, "x.json")->UnknownKeys.empty());
   Expected<JobList> List = parseJobList(
       R"({"version": 3, "": 4, "common": {"linker_output": "out", "args": ["clang"],

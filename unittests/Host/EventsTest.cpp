@@ -166,7 +166,7 @@ TEST(EventsTest, ManyThreads) {
   EXPECT_TRUE(Queue.popAll(Clock::now()).empty());
 }
 
-TEST(EventsTest, ObjectsOfEventsThatNobodyTookAreReleased) {
+TEST(EventsTest, ReleasesObjectsOfUnhandledEvents) {
   static unsigned NumReleases;
   NumReleases = 0;
   {

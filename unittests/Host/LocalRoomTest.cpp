@@ -84,7 +84,7 @@ TEST(LocalRoomTest, ALargeOneIsNotOvertaken) {
   EXPECT_TRUE(Small.hasEntered());
 }
 
-TEST(LocalRoomTest, WhatNobodyNeedsDoesNotWait) {
+TEST(LocalRoomTest, LeavesTheQueueIfNotNeeded) {
   LocalRoom R(10);
   R.begin(10);
   Visitor First(R, 1);

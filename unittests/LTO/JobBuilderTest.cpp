@@ -85,7 +85,7 @@ TEST_F(JobBuilderTest, WhatEachJobHas) {
     });
 }
 
-TEST_F(JobBuilderTest, NoPartIsMadeForNobody) {
+TEST_F(JobBuilderTest, BuildsOnlyNeededFields) {
   TheLink.addProgram(3);
   withJobs(0, [](auto &Jobs, std::vector<Task> &) {
     for (auto &Built : Jobs) {

@@ -220,7 +220,7 @@ INSTANTIATE_TEST_SUITE_P(LinkRunTest, HangingCallTest,
                          testing::ValuesIn(HangingCalls), nameOf);
 
 /// The link ends long before the limit for a call.
-TEST_F(LinkRunTest, NobodyWaitsForAPluginToOpen) {
+TEST_F(LinkRunTest, SlowOpenDoesNotDelay) {
   makeProgram(4);
   options().LocalJobs.reset();
   Plugin.OnOpen = [&](const dtlto_session_params &) {

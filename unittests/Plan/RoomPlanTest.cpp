@@ -148,7 +148,7 @@ TEST(RoomPlanTest, EachJobBesideAnotherNeedsAToken) {
           {8, "compiled 6 1", "won 6, deliver 6"}});
 }
 
-TEST(RoomPlanTest, ATokenThatNeverComesStopsNobody) {
+TEST(RoomPlanTest, MissingTokenStopsNoJob) {
   Options O = fourCores();
   O.NeedsTokens = true;
   History H = here(O, {1, 1, 1}, "stays 5 inexpressible, take");

@@ -482,7 +482,7 @@ History opening(Options O) {
   return H;
 }
 
-TEST(SharingPlanTest, NobodyWaitsForAPluginToOpen) {
+TEST(SharingPlanTest, SlowOpenDoesNotDelay) {
   History H = opening(shared());
   H.play({{1600, "tick",
            "cancel 1 silent, stays 3 silent, compile 3, cancel 2 silent, "

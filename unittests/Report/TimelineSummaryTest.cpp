@@ -171,7 +171,7 @@ TEST(TimelineSummary, WhatOnlyWaitedHasNoLane) {
   EXPECT_EQ(S.Places[0].Attempts[0].Host, Place::None);
 }
 
-TEST(TimelineSummary, NobodyHadAnything) {
+TEST(TimelineSummary, NoJobs) {
   Summary S = summaryOf({}, 1);
   EXPECT_TRUE(S.Hosts.empty());
   EXPECT_EQ(show(S.Waits, -2, 1), "thin link wait ");

@@ -128,7 +128,7 @@ TEST_F(TimelineTest, NumbersOfThePlugin) {
   }
 }
 
-TEST_F(TimelineTest, NothingIsKeptWhereNobodyAsks) {
+TEST_F(TimelineTest, KeepsNothingUnlessAsked) {
   TheLink.Configure = nullptr;
   makeProgram(3);
   linkSame();

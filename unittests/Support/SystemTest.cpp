@@ -19,7 +19,7 @@ using namespace dtlto;
 using namespace dtlto::test;
 
 /// A SIGPIPE would kill the test.
-TEST(SystemTest, PipesThatNobodyReads) {
+TEST(SystemTest, UnreadPipes) {
   TempFolder Folder;
   std::string Path = Folder.path("pipe");
   ASSERT_EQ(::mkfifo(Path.c_str(), 0600), 0);

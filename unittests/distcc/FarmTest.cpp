@@ -200,7 +200,7 @@ TEST_F(FarmTest, AnAnswerWithoutEnd) {
   expectNotUsed(Bad.name(), {"its answer has more than 65536 bytes"});
 }
 
-TEST_F(FarmTest, NobodyAccepts) {
+TEST_F(FarmTest, NoHostAccepts) {
   setenv("DISTCC_IO_TIMEOUT", "1", 1);
   Listener Bad;
   expectNotUsed(Bad.name(), {"no answer for 1 s", "overloaded"});
@@ -277,7 +277,7 @@ protected:
 };
 } // namespace
 
-TEST_F(SpareHostsTest, NobodyAsksThem) { expectOn(0); }
+TEST_F(SpareHostsTest, NotNeeded) { expectOn(0); }
 
 TEST_F(SpareHostsTest, ThereAreNoneForManyJobs) {
   Host->NumJobs = 4;
@@ -481,7 +481,7 @@ TEST_F(FarmTest, CloseWhileANameIsLookedUp) {
   G->open();
 }
 
-TEST_F(FarmTest, ASlowNameKeepsNobodyWaiting) {
+TEST_F(FarmTest, SlowNameDelaysNoJob) {
   MockDistccd A;
   auto G = std::make_shared<Gate>();
   setResolver([=](const std::string &) {

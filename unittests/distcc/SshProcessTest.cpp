@@ -196,7 +196,7 @@ TEST_F(SshProcessTest, DiesAtOnce) {
 }
 
 /// ssh can't ask for a password, and its own message is the reason.
-TEST_F(SshProcessTest, NobodyIsAsked) {
+TEST_F(SshProcessTest, NoPrompt) {
   setenv("SSH_ASKPASS", "/nonexistent/askpass", 1);
   setSsh("ask");
   FakeHost Host;

@@ -248,7 +248,7 @@ TEST_F(CredentialHelperTest, TooMuch) {
   expectRefused("wrote more than 1048576 bytes");
 }
 
-TEST_F(CredentialHelperTest, Nobody) {
+TEST_F(CredentialHelperTest, MissingHelper) {
   EXPECT_EQ(DTLTO_ERROR_CALLER, open({"credential-helper=/nowhere/helper"}));
   EXPECT_NE(
       std::string::npos,
