@@ -164,6 +164,17 @@ dtlto_package(dtlto-plugin-make make
 makefile, and has make run them with distcc, icecc, srun or a script."
   DEPENDS "dtlto (= ${_version}), make"
   RECOMMENDS "${_clang}")
+if(TARGET dtlto_gold)
+  dtlto_package(dtlto-gold gold
+    SUMMARY "ThinLTO links on many machines with mold, GNU ld and gold"
+    DETAILS "A plugin for linkers that takes the place of LLVM's LLVMgold.so, and has the
+jobs of ThinLTO run by dtlto's plugins, and commands that run mold, GNU ld
+and gold with it."
+    DEPENDS "dtlto (= ${_version}), llvm-${LLVM_VERSION_MAJOR}-linker-tools"
+    RECOMMENDS "mold | binutils"
+    SUGGESTS "${_clang}"
+    LICENCE lld)
+endif()
 if(DTLTO_HAVE_REAPI)
   dtlto_package(dtlto-plugin-reapi reapi
     SUMMARY "ThinLTO links by the Remote Execution API"

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# The mangled names of the functions of LLVM that Hooks.cpp wraps, as LLD's
-# archive calls them. Hooks.cpp says why. The names contain the types of the
+# The mangled names of the functions of LLVM that our hooks wrap, as LLD's
+# archive calls them. LTOHooks.cpp says why. The names contain the types of the
 # parameters, so they are looked up among those that LLD calls.
 #
-# dtlto_wrapped_names(<archive> <nm> <names> <definitions>) sets <names> to the
-# symbols, and <definitions> to preprocessor definitions, NAME or NAME="text".
+# dtlto_wrapped_names(<archive> <nm> <names> <definitions> [GOLD]) sets <names>
+# to the symbols, and <definitions> to preprocessor definitions, NAME or
+# NAME="text". With GOLD, these are the functions that LLVMgold.so calls, too.
 # As a script, with ARCHIVE, NM, OPTIONS and HEADER, this file writes the
 # linker's options and a header: LLVM's own build makes the archive only at
 # build time.
@@ -34,13 +35,19 @@ function(dtlto_wrapped_names archive nm names definitions)
   _dtlto_wrap(DTLTO_CREATE_INPUT 3lto9InputFile6create)
   _dtlto_wrap(DTLTO_MAX_TASKS 3lto3LTO11getMaxTasks)
   _dtlto_wrap(DTLTO_PRUNE_CACHE 10pruneCache)
+  _dtlto_wrap(DTLTO_START_TRACE 27timeTraceProfilerInitialize)
+  _dtlto_wrap(DTLTO_WRITE_TRACE 22timeTraceProfilerWrite)
+  if("${ARGN}" STREQUAL GOLD)
+    _dtlto_wrap(DTLTO_RUN 3lto3LTO3run)
+    set(${names} "${_names}" PARENT_SCOPE)
+    set(${definitions} "${_definitions}" PARENT_SCOPE)
+    return()
+  endif()
   _dtlto_wrap(DTLTO_CREATE_DISTRIBUTED 3lto29createOutOfProcessThinBackend OPTIONAL)
   # In later versions, it is a class, which calls this.
   if(_called MATCHES "_ZTVN4llvm3lto5DTLTOE")
     _dtlto_wrap(DTLTO_CREATE_INDEX_WRITER 3lto29createWriteIndexesThinBackend)
   endif()
-  _dtlto_wrap(DTLTO_START_TRACE 27timeTraceProfilerInitialize)
-  _dtlto_wrap(DTLTO_WRITE_TRACE 22timeTraceProfilerWrite)
   _dtlto_wrap(DTLTO_PRINT_HELP 3opt8OptTable9printHelp)
   if(_called MATCHES "8OptTable9printHelp[A-Za-z0-9_]*9StringRefE")
     list(APPEND _definitions DTLTO_HELP_HAS_SUBCOMMAND)

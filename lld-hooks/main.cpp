@@ -9,32 +9,27 @@
 // and wasm-ld, and ld.dtlto for `clang -fuse-ld=dtlto`. Removes our options
 // from the command line, loads the plugin that they name, and lets LLD's own
 // driver do the rest. Without our options, LLD runs as it is, except for lines
-// about dtlto in --help and --version.
+// about dtlto in --help and --version. Under the names of other linkers, the
+// executable runs these with our plugin (OtherLinkers.h).
 //
 //===----------------------------------------------------------------------===//
 
 #include "CommandLine.h"
-#include "Hooks.h"
-#include "Host/PluginGuard.h"
-#include "Host/PluginLoader.h"
+#include "LLDHooks.h"
 #include "LLDMessages.h"
-#include "LTO/JobSaver.h"
-#include "Report/Report.h"
-#include "Run/LogObserver.h"
-#include "StatusCommand.h"
+#include "LTOHooks.h"
+#include "OtherLinkers.h"
+#include "Startup.h"
 #include "Support/CrashReport.h"
 #include "Support/Failure.h"
 #include "lld/Common/Driver.h"
 #include "lld/Common/ErrorHandler.h"
-#include "LLVM/Version.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/PluginLoader.h" // -mllvm -load=, which LLD's main has
 #include "llvm/Support/PrettyStackTrace.h"
 #include "llvm/Support/Process.h"
-#include <algorithm>
-#include <csignal>
 
 namespace lld {
 /// In LLD's libraries. LLD's Version.h declares it as well, but includes a file
@@ -58,9 +53,6 @@ int unsafeLldMain(ArrayRef<const char *> Args, raw_ostream &Stdout,
                   raw_ostream &Stderr, ArrayRef<DriverDef> Drivers,
                   bool ExitEarly);
 } // namespace lld
-
-// For a library's constructors: the same limit as for a plugin's calls.
-static constexpr std::chrono::seconds MaxLoad(60);
 
 static StringRef programName(StringRef Argv0) {
   StringRef Name = sys::path::filename(Argv0);
@@ -91,73 +83,20 @@ static int refuse(const char *Argv0, Error E) {
   return 1;
 }
 
-/// Checks that the files that the user wants can be written: after the link, it
-/// would be too late to choose others.
-static Error checkFiles(const Options &Opts, StringRef Dashes) {
-  auto Check = [&](StringRef Path, Error (*Fn)(StringRef),
-                   StringRef Option) -> Error {
-    if (Path.empty())
-      return Error::success();
-    if (Error E = Fn(Path))
-      return failure(toString(std::move(E)) + " (" + Dashes + Option + ")");
-    return Error::success();
-  };
-  if (Error E = Check(Opts.Report, checkReport, "thinlto-dist-report"))
-    return E;
-  if (Error E = Check(Opts.Log, checkLog, "thinlto-dist-log"))
-    return E;
-  return Check(Opts.SaveJobs, checkJobFolder, "thinlto-dist-save-jobs");
-}
-
-static Expected<const dtlto_plugin *> load(const char *Argv0,
-                                           const Options &Opts) {
-  std::vector<std::string> Folders = {pluginFolder(Argv0)};
-  LoadGuard Guard(programName(Argv0), Opts.Plugin,
-                  std::min(MaxLoad, std::chrono::seconds(Opts.TimeoutSeconds)),
-                  isShippedPlugin(Opts.Plugin, Folders.front()));
-  limitInterrupts();
-  Folders.insert(Folders.end(), Opts.PluginPath.begin(), Opts.PluginPath.end());
-  return loadPlugin(Opts.Plugin, Folders);
-}
-
-/// Implements --thinlto-dist-status, which runs no link.
-[[noreturn]] static void exitWithStatus(Linker &TheLinker,
-                                        ArrayRef<const char *> Args) {
-  guardAgainstExit();
-  int Code = showStatus(TheLinker, programName(Args[0]),
-                        is_contained(Args, StringRef("--verbose")));
-  outs().flush();
-  if (outs().has_error())
-    Code = refuse(Args[0], failure("the status cannot be written: " +
-                                   outs().error().message()));
-  sys::Process::Exit(Code, /*NoCleanup=*/true);
-}
-
 /// Loads the plugin that the options name, and installs the hooks for it.
 static Error usePlugin(Linker &TheLinker, ArrayRef<const char *> Args,
                        raw_ostream *&LLDErrors) {
-  Options &Opts = TheLinker.Opts;
-#ifndef _WIN32
-  // Some programs start others with SIGCHLD ignored; then waiting for child
-  // processes fails.
-  std::signal(SIGCHLD, SIG_DFL);
-#endif
-  if (Error E = checkLLVM())
+  TheLinker.Opts.Linker = lld::getLLDVersion();
+  if (Error E =
+          startPlugin(TheLinker, {programName(Args[0]), pluginFolder(Args[0]),
+                                  isCOFF(Args) ? "/" : "--",
+                                  is_contained(Args, StringRef("--verbose"))}))
     return E;
-  Opts.Linker = lld::getLLDVersion();
-  if (Error E = readEnvironment(Opts))
-    return E;
-  if (Error E = load(Args[0], Opts).moveInto(TheLinker.Plugin))
-    return E;
-  if (Error E = checkFiles(Opts, isCOFF(Args) ? "/" : "--"))
-    return E;
-  if (Opts.Status != StatusKind::None)
-    exitWithStatus(TheLinker, Args);
   auto *Errors = new StatusLine(errs());
   LLDErrors = Errors;
-  TheLinker.Msg = new LLDMessages(*Errors, Opts.DumbTerminal);
+  TheLinker.Msg = new LLDMessages(*Errors, TheLinker.Opts.DumbTerminal);
   TheLinker.IsMachO = isMachO(Args);
-  installHooks(TheLinker);
+  installHooks(TheLinker, [](const Twine &Text) { lld::fatal(Text); });
   return Error::success();
 }
 
@@ -171,6 +110,8 @@ static int runLinker(int Argc, char **Argv) {
   }
 
   SmallVector<const char *, 256> Args(Argv, Argv + Argc);
+  if (isOtherLinker(programName(Args[0])))
+    return refuse(Args[0], runOtherLinker(Args, pluginFolder(Args[0])));
   // LLD doesn't know this name.
   if (programName(Args[0]) == "ld.dtlto")
     Args.insert(Args.begin() + 1, {"-flavor", "gnu"});

@@ -20,7 +20,9 @@ folder W.process must be identical as well.
 With --jobs, another link uses a plugin that counts jobs, as W.counted: the files
 must be identical, and the number of jobs must be the given one.
 
-<linker> is ld.lld, lld-link, ld64.lld or wasm-ld.
+<linker> is ld.lld, lld-link, ld64.lld or wasm-ld; or ld.mold, ld.bfd or ld.gold.
+These stand for the first linker of that name in PATH, with LLVM's plugin, and for our
+launcher.
 """
 
 import argparse
@@ -35,6 +37,10 @@ import sys
 # The note about jobs that can't run on another machine or in another process.
 STAYS = (rb".*modules were compiled locally, since (.*) cannot be expressed on a "
          rb"remote compiler's command line\n")
+
+
+# Linkers that load LLVM's plugin.
+OTHERS = ["ld.mold", "ld.bfd", "ld.gold"]
 
 
 def fail(message):
@@ -78,6 +84,8 @@ def our_options(opts, plugin, *args):
     """Returns the options that make our linker use a plugin."""
     if opts.linker == "lld-link":
         spell = "/thinlto-dist-{}:{}".format
+    elif opts.linker in OTHERS:
+        spell = "-plugin-opt=thinlto-dist-{}={}".format
     else:
         spell = "--thinlto-dist-{}={}".format
     # No cost history, since stock LLD doesn't have this file. A shared cache
@@ -166,6 +174,11 @@ def main():
     work = os.getcwd()
     stock_program = os.path.join(opts.stock, opts.linker)
     our_program = os.path.join(opts.ours, opts.linker)
+    if opts.linker in OTHERS:
+        stock_program = shutil.which(opts.linker) or fail("no " + opts.linker)
+        our_program = os.path.join(opts.ours, "../lib/dtlto/bin", opts.linker)
+        opts.args = ["-m", "elf_x86_64", "-plugin", os.path.join(opts.stock, "../lib/LLVMgold.so"),
+                     "-plugin-opt=thinlto"] + opts.args
     stock = run(work, "stock", stock_program, opts.args)
     sides = {"stock": stock}
     differences = []

@@ -15,6 +15,8 @@
 #   %same-here <linker> <args>
 #                           the same, in the linker for any value of `worker`
 #   %plain <linker> <args>  compare-links.py, without our options
+#   %gold-bin               the folder of our launchers for other linkers, each a
+#                           feature: ld.mold, ld.bfd, ld.gold
 #   %enter                  creates an empty %t and changes to it
 #   %prog                   the folder of a small program with six modules
 #   %compile-prog           copies its objects: main.o alpha.o beta.o gamma.o, and
@@ -184,6 +186,13 @@ config.substitutions += [
     (r"%python\b", python),
     (r"%build\b", config.dtlto_obj_root),
 ]
+# Linkers that load LLVM's plugin, and ours. They lack the sanitizers' libraries.
+if config.sanitizers == [""] and os.path.exists(
+        os.path.join(config.dtlto_obj_root, "lib/dtlto/libdtlto_gold.so")):
+    config.available_features |= {
+        name for name in ("ld.mold", "ld.bfd", "ld.gold") if shutil.which(name)}
+config.substitutions.append(
+    (r"%gold-bin\b", os.path.join(config.dtlto_obj_root, "lib/dtlto/bin")))
 for linker in ("ld.lld", "lld-link", "ld64.lld", "wasm-ld"):
     name = linker.replace(".", r"\.") + r"\b"
     config.substitutions += [

@@ -23,8 +23,8 @@ static constexpr StringLiteral Shared[] = {
     "order",    "memory",     "timeout",  "verify",     "costs",
     "progress", "report",     "log"};
 
-static constexpr StringLiteral Unsupported[] = {"cache", "keep-ir", "save-jobs",
-                                                "slim",  "split",   "status"};
+static constexpr StringLiteral Unsupported[] = {
+    "cache", "gold", "keep-ir", "save-jobs", "slim", "split", "status"};
 
 void dtlto::printUsage(raw_ostream &OS) {
   OS << R"(usage: dtlto-distributor --plugin=<name> [<option>...] <file>.json

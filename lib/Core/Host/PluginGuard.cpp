@@ -16,6 +16,7 @@
 #include "llvm/Support/Signals.h"
 #include <atomic>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cxxabi.h>
 #include <exception>
@@ -57,11 +58,13 @@ static std::string errorLine(const Names &N, const std::string &Text) {
          "\n";
 }
 
-/// Ends the process without cleanup: the loader's lock may be held, and
-/// destructors can't help.
+/// Ends the process without destructors: the loader's lock may be held, and they
+/// can't help.
 [[noreturn]] static void die(const std::string &Text, int Code) {
   std::string Line = errorLine(*TheNames, Text);
   [[maybe_unused]] ssize_t N = ::write(2, Line.data(), Line.size());
+  endWithin(MaxCleanUp);
+  sys::RunInterruptHandlers(); // removes files
   Jobserver::releaseAllTokens();
   ::_exit(Code);
 }
@@ -242,5 +245,24 @@ void dtlto::guardAgainstExit() {
     };
     ::sigaction(SIGPIPE, &Is, nullptr);
   }
+#endif
+}
+
+void dtlto::endGuard() {
+  if (!TheNames || LoadPhase.exchange(Phase::None) != Phase::InUse)
+    return;
+  remove_fatal_error_handler();
+  std::set_terminate(DefaultTerminate);
+#ifdef __GLIBC__
+  // Runs before the plugin's destructors, which could hang.
+  ::on_exit(
+      [](int Code, void *) {
+        std::fflush(nullptr);
+        startThread([Code] {
+          std::this_thread::sleep_for(std::chrono::seconds(MaxCleanUp));
+          ::_exit(Code);
+        });
+      },
+      nullptr);
 #endif
 }

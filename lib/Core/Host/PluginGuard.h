@@ -54,6 +54,10 @@ private:
 /// end the process by exit(0) any more, and exit() is an error. Thread-safe.
 void guardAgainstExit();
 
+/// Ends what guardAgainstExit() began, for linkers that end by exit(). The
+/// plugin must not be called any more. Destructors at exit() get 2 s.
+void endGuard();
+
 /// Call this before the linker reads objects from \p Workers: a crash report
 /// then names them (CrashReport.h). Thread-safe.
 void nameWorkersAtCrash(llvm::ArrayRef<std::string> Workers);

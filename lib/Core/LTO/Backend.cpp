@@ -13,6 +13,7 @@
 
 #include "LTO/Backend.h"
 #include "Bitcode/IndexShard.h"
+#include "Host/PluginGuard.h"
 #include "LTO/KeptModules.h"
 #include "LTO/LTOJobs.h"
 #include "LTO/SplitPlan.h"
@@ -174,6 +175,7 @@ dtlto::pluginBackend(Linker &TheLinker, ThreadPoolStrategy Parallelism,
              AddStreamFn AddStream, FileCache Cache,
              LibFuncs Unavailable) -> std::unique_ptr<lto::ThinBackendProc> {
     TheLinker.HasBackend = true;
+    guardAgainstExit();
     return std::make_unique<PluginThinBackend>(
         TheLinker, Conf, CombinedIndex, ModuleToDefinedGVSummaries, Parallelism,
         AddStream, Cache, Unavailable, OnWrite, ShouldEmitIndexFiles,

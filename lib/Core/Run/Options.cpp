@@ -217,7 +217,7 @@ Error dtlto::setOption(Options &Opts, StringRef Name,
     if (!Value || (Value->empty() && Name != "thinlto-dist-plugin-arg"))
       return failure(Spelling + " needs a value: " + Spelling + "=" +
                      Info.Value);
-    if (Opts.FirstOption.empty())
+    if (Opts.FirstOption.empty() && Name != "thinlto-dist-gold")
       Opts.FirstOption = Spelling.str();
     return Info.Set(Opts, {Spelling, *Value, Info.Value});
   }

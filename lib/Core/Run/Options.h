@@ -64,6 +64,7 @@ struct Options : JobOptions {
   std::optional<std::string> Costs;
 
   // From the rest of the command line and the environment.
+  std::string LLVMgold;      // for other linkers; empty: LLVM's
   std::string CacheFolder;   // of LLD's ThinLTO cache; may be empty
   std::string NoSplitOption; // an option that prevents splitting
   bool Version = false;      // LLD prints its version

@@ -1,0 +1,103 @@
+//===- Startup.cpp - What precedes a link with a plugin -------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Startup.h"
+#include "Host/FarmStatus.h"
+#include "Host/PluginGuard.h"
+#include "Host/PluginLoader.h"
+#include "LTO/JobSaver.h"
+#include "Report/PlainMessages.h"
+#include "Report/Report.h"
+#include "Run/LogObserver.h"
+#include "Support/CrashReport.h"
+#include "Support/Failure.h"
+#include "LLVM/Version.h"
+#include "llvm/Support/Process.h"
+#include <algorithm>
+#include <csignal>
+
+using namespace llvm;
+using namespace dtlto;
+
+// For a library's constructors: the same limit as for a plugin's calls.
+static constexpr std::chrono::seconds MaxLoad(60);
+
+static Expected<const dtlto_plugin *> load(const Options &Opts,
+                                           const Frontend &F) {
+  std::vector<std::string> Folders = {F.PluginFolder};
+  LoadGuard Guard(F.Program, Opts.Plugin,
+                  std::min(MaxLoad, std::chrono::seconds(Opts.TimeoutSeconds)),
+                  isShippedPlugin(Opts.Plugin, Folders.front()));
+  limitInterrupts();
+  Folders.insert(Folders.end(), Opts.PluginPath.begin(), Opts.PluginPath.end());
+  return loadPlugin(Opts.Plugin, Folders);
+}
+
+/// Checks that the files that the user wants can be written: after the link, it
+/// would be too late to choose others.
+static Error checkFiles(const Options &Opts, StringRef Dashes) {
+  auto Check = [&](StringRef Path, Error (*Fn)(StringRef),
+                   StringRef Option) -> Error {
+    if (Path.empty())
+      return Error::success();
+    if (Error E = Fn(Path))
+      return failure(toString(std::move(E)) + " (" + Dashes + Option + ")");
+    return Error::success();
+  };
+  if (Error E = Check(Opts.Report, checkReport, "thinlto-dist-report"))
+    return E;
+  if (Error E = Check(Opts.Log, checkLog, "thinlto-dist-log"))
+    return E;
+  return Check(Opts.SaveJobs, checkJobFolder, "thinlto-dist-save-jobs");
+}
+
+/// Prints the state of the plugin's farm on standard output, and problems on
+/// standard error. Returns the exit code: 0 if a worker takes jobs.
+static int showStatus(const Linker &TheLinker, const Frontend &F) {
+  StatusLine Errors(errs());
+  PlainMessages Msg(Errors, F.Program, "dtlto: ", F.IsVerbose);
+  FarmStatus S = queryFarm(*TheLinker.Plugin, TheLinker.Opts, Msg);
+  for (const std::string &P : S.Problems) {
+    std::string Text = "plugin '" + S.Plugin + "': " + P;
+    if (S.isUp())
+      Msg.warning(Text);
+    else
+      Msg.error(Text);
+  }
+  if (TheLinker.Opts.Status == StatusKind::JSON)
+    printJSON(S, outs());
+  else if (S.Workers || S.isUp())
+    printTable(S, outs());
+  outs().flush();
+  if (!outs().has_error())
+    return S.isUp() ? 0 : 1;
+  Msg.error("the status cannot be written: " + outs().error().message());
+  return 1;
+}
+
+Error dtlto::startPlugin(Linker &TheLinker, const Frontend &F) {
+  Options &Opts = TheLinker.Opts;
+#ifndef _WIN32
+  // Some programs start others with SIGCHLD ignored; then waiting for child
+  // processes fails.
+  std::signal(SIGCHLD, SIG_DFL);
+#endif
+  if (Error E = checkLLVM())
+    return E;
+  if (Error E = readEnvironment(Opts))
+    return E;
+  if (Error E = load(Opts, F).moveInto(TheLinker.Plugin))
+    return E;
+  if (Error E = checkFiles(Opts, F.Dashes))
+    return E;
+  if (Opts.Status == StatusKind::None)
+    return Error::success();
+  guardAgainstExit();
+  int Code = showStatus(TheLinker, F);
+  // Skip destructors: a plugin may have been abandoned.
+  sys::Process::Exit(Code, /*NoCleanup=*/true);
+}

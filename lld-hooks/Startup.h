@@ -1,0 +1,30 @@
+//===- Startup.h - What precedes a link with a plugin -----------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_LLD_HOOKS_STARTUP_H
+#define DTLTO_LLD_HOOKS_STARTUP_H
+
+#include "LTO/Linker.h"
+
+namespace dtlto {
+
+/// A linker as the user sees it.
+struct Frontend {
+  llvm::StringRef Program;  // begins its messages
+  std::string PluginFolder; // of the plugins that come with it
+  llvm::StringRef Dashes;   // before an option's name
+  bool IsVerbose = false;
+};
+
+/// Reads the environment, loads the plugin that \p TheLinker's options name,
+/// and checks the files that the user wants. For --thinlto-dist-status, shows
+/// the farm and ends the process.
+llvm::Error startPlugin(Linker &TheLinker, const Frontend &TheFrontend);
+
+} // namespace dtlto
+
+#endif // DTLTO_LLD_HOOKS_STARTUP_H
