@@ -31,6 +31,7 @@
 #include "LLVM/ThinBackend.h"
 #include "llvm/LTO/LTO.h"
 #include "llvm/Support/CachePruning.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/TimeProfiler.h"
 #include <mutex>
 
