@@ -60,7 +60,7 @@ void dtlto::installHooks(Linker &NewLinker, FatalFunction *NewFatal) {
 Linker *dtlto::hookedLinker() { return TheLinker; }
 bool dtlto::wasBackendRequested() { return WasBackendRequested; }
 
-lto::ThinBackend wrapCreateBackend(
+DTLTO_WRAPPER lto::ThinBackend wrapCreateBackend(
     ThreadPoolStrategy Parallelism, lto::IndexWriteCallback OnWrite,
     bool ShouldEmitIndexFiles,
     bool ShouldEmitImportsFiles) asm("__wrap_" DTLTO_CREATE_BACKEND);
@@ -96,7 +96,7 @@ lto::ThinBackend wrapCreateBackend(ThreadPoolStrategy Parallelism,
                                  ShouldEmitIndexFiles, ShouldEmitImportsFiles);
 }
 
-InputFileOrError
+DTLTO_WRAPPER InputFileOrError
 wrapCreateInput(MemoryBufferRef Buffer) asm("__wrap_" DTLTO_CREATE_INPUT);
 
 /// LLVMgold reads each file twice, first without a name to list its symbols.
@@ -109,7 +109,8 @@ InputFileOrError wrapCreateInput(MemoryBufferRef Buffer) {
 }
 
 unsigned realMaxTasks(const lto::LTO *) asm("__real_" DTLTO_MAX_TASKS);
-unsigned wrapMaxTasks(const lto::LTO *) asm("__wrap_" DTLTO_MAX_TASKS);
+DTLTO_WRAPPER unsigned
+wrapMaxTasks(const lto::LTO *) asm("__wrap_" DTLTO_MAX_TASKS);
 
 /// Linkers make room for an object of each task. They call this once all files
 /// are added, before the number of parts is known.
@@ -127,8 +128,9 @@ using BufferList = std::vector<std::unique_ptr<MemoryBuffer>>;
 
 bool realPruneCache(StringRef, CachePruningPolicy,
                     const BufferList &) asm("__real_" DTLTO_PRUNE_CACHE);
-bool wrapPruneCache(StringRef Path, CachePruningPolicy Policy,
-                    const BufferList &Files) asm("__wrap_" DTLTO_PRUNE_CACHE);
+DTLTO_WRAPPER bool
+wrapPruneCache(StringRef Path, CachePruningPolicy Policy,
+               const BufferList &Files) asm("__wrap_" DTLTO_PRUNE_CACHE);
 
 /// LLVM warns about a limit that one link alone exceeds, and counts tasks as
 /// files. Count only parts that exist.
@@ -149,8 +151,9 @@ bool wrapPruneCache(StringRef Path, CachePruningPolicy Policy,
 
 static TraceStart Trace;
 
-void wrapStartTrace(unsigned Granularity, StringRef ProcName,
-                    bool Verbose) asm("__wrap_" DTLTO_START_TRACE);
+DTLTO_WRAPPER void
+wrapStartTrace(unsigned Granularity, StringRef ProcName,
+               bool Verbose) asm("__wrap_" DTLTO_START_TRACE);
 
 /// Records the first call only; LLD's threads start their own profilers later.
 void wrapStartTrace(unsigned Granularity, StringRef ProcName, bool Verbose) {
@@ -161,9 +164,9 @@ void wrapStartTrace(unsigned Granularity, StringRef ProcName, bool Verbose) {
   realStartTrace(Granularity, ProcName, Verbose);
 }
 
-Error wrapWriteTrace(
-    StringRef PreferredFileName,
-    StringRef FallbackFileName) asm("__wrap_" DTLTO_WRITE_TRACE);
+DTLTO_WRAPPER Error
+wrapWriteTrace(StringRef PreferredFileName,
+               StringRef FallbackFileName) asm("__wrap_" DTLTO_WRITE_TRACE);
 
 Error wrapWriteTrace(StringRef PreferredFileName, StringRef FallbackFileName) {
   if (!TheLinker || TheLinker->Timelines.empty())

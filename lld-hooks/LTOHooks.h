@@ -10,6 +10,10 @@
 
 #include "LTO/Linker.h"
 
+/// For the wrappers: with --defsym, GNU ld gives LLVM's name the same
+/// visibility.
+#define DTLTO_WRAPPER __attribute__((visibility("default")))
+
 namespace dtlto {
 
 /// Reports an error and ends the process.

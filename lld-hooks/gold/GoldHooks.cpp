@@ -132,7 +132,8 @@ static StringRef emptyOutput(const Options &Opts) {
   return IsEmpty ? StringRef(Opts.OutputFile) : StringRef();
 }
 
-Error wrapRun(lto::LTO *, AddStreamFn, FileCache) asm("__wrap_" DTLTO_RUN);
+DTLTO_WRAPPER Error wrapRun(lto::LTO *, AddStreamFn,
+                            FileCache) asm("__wrap_" DTLTO_RUN);
 
 /// The process is the linker's: it handles signals, and ends by exit().
 Error wrapRun(lto::LTO *LTO, AddStreamFn AddStream, FileCache Cache) {
