@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CommandLine.h"
+#include "Host/PluginGuard.h"
 #include "LTO/Backend.h"
 #include "LTOHooks.h"
 #include "Startup.h"
@@ -128,6 +129,7 @@ static Error usePlugin(Linker &TheLinker, bool IsVerbose) {
   SavedSignals SignalsOfLinker;
   Error E = startPlugin(TheLinker,
                         {Program, pluginFolder(), "-plugin-opt=", IsVerbose});
+  limitDestructors();
   setSignalsOfLTO(SignalsOfLinker.exchange());
   if (E)
     return E;

@@ -58,8 +58,8 @@ static std::string errorLine(const Names &N, const std::string &Text) {
          "\n";
 }
 
-/// Ends the process without destructors: the loader's lock may be held, and they
-/// can't help.
+/// Ends the process without destructors, which can't help: the loader's lock
+/// may be held.
 [[noreturn]] static void die(const std::string &Text, int Code) {
   std::string Line = errorLine(*TheNames, Text);
   [[maybe_unused]] ssize_t N = ::write(2, Line.data(), Line.size());
@@ -253,8 +253,11 @@ void dtlto::endGuard() {
     return;
   remove_fatal_error_handler();
   std::set_terminate(DefaultTerminate);
+}
+
+void dtlto::limitDestructors() {
 #ifdef __GLIBC__
-  // Runs before the plugin's destructors, which could hang.
+  // Runs before the plugin's destructors, since it is registered after these.
   ::on_exit(
       [](int Code, void *) {
         std::fflush(nullptr);

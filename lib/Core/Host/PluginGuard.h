@@ -55,8 +55,12 @@ private:
 void guardAgainstExit();
 
 /// Ends what guardAgainstExit() began, for linkers that end by exit(). The
-/// plugin must not be called any more. Destructors at exit() get 2 s.
+/// plugin must not be called any more.
 void endGuard();
+
+/// Gives destructors at exit() 2 s, for linkers that end by it. Call this when
+/// the plugin is loaded.
+void limitDestructors();
 
 /// Call this before the linker reads objects from \p Workers: a crash report
 /// then names them (CrashReport.h). Thread-safe.
