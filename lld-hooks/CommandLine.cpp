@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CommandLine.h"
+#include "Host/PluginLoader.h"
 #include "Support/Failure.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -113,10 +114,12 @@ static std::optional<ParsedOption> parseOption(ArrayRef<const char *> Args,
   return parseName(Word, Rest, IsCOFF, IsDtltoOption);
 }
 
-/// Returns the filter for the plugin that is named last. Fails for
+/// Returns the filter for the plugin that is named last, or else \p Plugin.
+/// Fails for
 /// --distribute-cc without its plugin, since LLD doesn't know the option.
-static Expected<Filter> findFilter(ArrayRef<const char *> Args, bool IsCOFF) {
-  StringRef Plugin, CC;
+static Expected<Filter> findFilter(ArrayRef<const char *> Args, bool IsCOFF,
+                                   StringRef Plugin) {
+  StringRef CC;
   bool HasDistribute = false;
   for (size_t I = 1; I < Args.size(); ++I)
     if (std::optional<ParsedOption> F =
@@ -131,9 +134,7 @@ static Expected<Filter> findFilter(ArrayRef<const char *> Args, bool IsCOFF) {
     return failure(CC + " needs " + CC.drop_back(DistributeCC.size()) +
                    "thinlto-distribute without a name, so that the plugin make "
                    "runs the jobs with that tool");
-  StringRef Stem = sys::path::stem(Plugin);
-  Stem.consume_front("libdtlto_");
-  return Filter{Stem == "distributor", !CC.empty()};
+  return Filter{shortPluginName(Plugin) == "distributor", !CC.empty()};
 }
 
 /// Sets \p F as our own option or argument. Fails with a message that names it.
@@ -332,7 +333,7 @@ Error dtlto::extractOptions(SmallVectorImpl<const char *> &Args, bool IsCOFF,
   };
   Expand(Expanded);
 
-  Expected<Filter> ForPlugin = findFilter(Expanded, IsCOFF);
+  Expected<Filter> ForPlugin = findFilter(Expanded, IsCOFF, Opts.Plugin);
   if (!ForPlugin)
     return ForPlugin.takeError();
   const Filter IsDtltoOption = *ForPlugin;

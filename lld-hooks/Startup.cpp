@@ -6,12 +6,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "Startup.h"
+#include "Host/AutoPlugin.h"
 #include "Host/FarmStatus.h"
 #include "Host/PluginGuard.h"
 #include "Host/PluginLoader.h"
 #include "LTO/JobSaver.h"
 #include "Report/PlainMessages.h"
 #include "Report/Report.h"
+#include "Run/Configuration.h"
 #include "Run/LogObserver.h"
 #include "Support/CrashReport.h"
 #include "Support/Failure.h"
@@ -26,15 +28,32 @@ using namespace dtlto;
 // For a library's constructors: the same limit as for a plugin's calls.
 static constexpr std::chrono::seconds MaxLoad(60);
 
-static Expected<const dtlto_plugin *> load(const Options &Opts,
+static Expected<const dtlto_plugin *> load(StringRef Name, const Options &Opts,
                                            const Frontend &F) {
   std::vector<std::string> Folders = {F.PluginFolder};
-  LoadGuard Guard(F.Program, Opts.Plugin,
+  LoadGuard Guard(F.Program, Name,
                   std::min(MaxLoad, std::chrono::seconds(Opts.TimeoutSeconds)),
-                  isShippedPlugin(Opts.Plugin, Folders.front()));
+                  isShippedPlugin(Name, Folders.front()));
   limitInterrupts();
   Folders.insert(Folders.end(), Opts.PluginPath.begin(), Opts.PluginPath.end());
-  return loadPlugin(Opts.Plugin, Folders);
+  return loadPlugin(Name, Folders);
+}
+
+/// Replaces the plugin "auto" by the one that it stands for.
+static Expected<const dtlto_plugin *> loadAuto(Options &Opts,
+                                               const Frontend &F) {
+  StatusLine Errors(errs());
+  PlainMessages Msg(Errors, F.Program, "dtlto: ", F.IsVerbose);
+  Expected<AutoChoice> Choice = chooseAutoPlugin(
+      Opts, Msg, [&](StringRef Name) { return load(Name, Opts, F); });
+  if (!Choice)
+    return Choice.takeError();
+  Opts.Plugin = Choice->Name.str();
+  if (!Choice->TakesArgs)
+    Opts.PluginArgs.clear();
+  (Opts.Status == StatusKind::None ? Opts.DebugNotes : Opts.Notes)
+      .push_back(Choice->Why);
+  return Choice->Plugin;
 }
 
 /// Checks that the files that the user wants can be written: after the link, it
@@ -55,11 +74,23 @@ static Error checkFiles(const Options &Opts, StringRef Dashes) {
   return Check(Opts.SaveJobs, checkJobFolder, "thinlto-dist-save-jobs");
 }
 
+int dtlto::showConfig(const Options &Opts, StringRef Program) {
+  printOptions(Opts, outs());
+  outs().flush();
+  if (!outs().has_error())
+    return 0;
+  errs() << Program << ": error: dtlto: the options cannot be written: "
+         << outs().error().message() << '\n';
+  outs().clear_error();
+  return 1;
+}
+
 /// Prints the state of the plugin's farm on standard output, and problems on
 /// standard error. Returns the exit code: 0 if a worker takes jobs.
 static int showStatus(const Linker &TheLinker, const Frontend &F) {
   StatusLine Errors(errs());
   PlainMessages Msg(Errors, F.Program, "dtlto: ", F.IsVerbose);
+  showNotes(TheLinker.Opts, Msg);
   FarmStatus S = queryFarm(*TheLinker.Plugin, TheLinker.Opts, Msg);
   for (const std::string &P : S.Problems) {
     std::string Text = "plugin '" + S.Plugin + "': " + P;
@@ -90,7 +121,9 @@ Error dtlto::startPlugin(Linker &TheLinker, const Frontend &F) {
     return E;
   if (Error E = readEnvironment(Opts))
     return E;
-  if (Error E = load(Opts, F).moveInto(TheLinker.Plugin))
+  if (Error E = (Opts.Plugin == AutoPlugin ? loadAuto(Opts, F)
+                                           : load(Opts.Plugin, Opts, F))
+                    .moveInto(TheLinker.Plugin))
     return E;
   if (Error E = checkFiles(Opts, F.Dashes))
     return E;

@@ -25,6 +25,10 @@ struct Frontend {
 /// the farm and ends the process.
 llvm::Error startPlugin(Linker &TheLinker, const Frontend &TheFrontend);
 
+/// Prints the options on standard output, for --thinlto-dist-show-config.
+/// Returns the exit code.
+int showConfig(const Options &Opts, llvm::StringRef Program);
+
 } // namespace dtlto
 
 #endif // DTLTO_LLD_HOOKS_STARTUP_H

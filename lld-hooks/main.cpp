@@ -19,6 +19,7 @@
 #include "LLDMessages.h"
 #include "LTOHooks.h"
 #include "OtherLinkers.h"
+#include "Run/Configuration.h"
 #include "Startup.h"
 #include "Support/CrashReport.h"
 #include "Support/Failure.h"
@@ -126,11 +127,14 @@ static int runLinker(int Argc, char **Argv) {
   setBugReportMsg(bugReportLine());
   setHelp(isCOFF(Args));
   Options &Opts = TheLinker->Opts;
+  if (Error E = readConfiguration(Opts))
+    return refuse(Args[0], std::move(E));
   if (Error E = extractOptions(Args, isCOFF(Args), Saver, Opts))
     return refuse(Args[0], std::move(E));
-  if (Opts.needsPlugin())
-    return refuse(Args[0], failure(Opts.FirstOption +
-                                   " needs --thinlto-dist-plugin=<name>"));
+  if (Error E = finishOptions(Opts, "--"))
+    return refuse(Args[0], std::move(E));
+  if (Opts.ShowConfig)
+    return showConfig(Opts, programName(Args[0]));
   raw_ostream *LLDErrors = &errs();
   if (Opts.Plugin.empty())
     setBugReportMsg(LLVMReport); // the rest is LLVM's alone

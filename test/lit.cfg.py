@@ -97,6 +97,10 @@ if int(config.llvm_major) >= 22:
 users_cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
 config.environment["XDG_CACHE_HOME"] = os.path.join(
     config.test_source_root, "lit.cfg.py", "cache")
+# No statistics, and no options of the user: a folder that does not exist.
+config.environment["DTLTO_STATS"] = "off"
+config.environment["XDG_CONFIG_HOME"] = os.path.join(
+    config.dtlto_obj_root, "test", "no-config")
 # For a run of lit by hand; ctest sets these.
 config.environment.setdefault(
     "ASAN_OPTIONS", "detect_leaks=0:detect_container_overflow=0")

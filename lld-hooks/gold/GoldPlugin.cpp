@@ -16,6 +16,7 @@
 #include "Host/PluginGuard.h"
 #include "LTO/Backend.h"
 #include "LTOHooks.h"
+#include "Run/Configuration.h"
 #include "Startup.h"
 #include "Support/Failure.h"
 #include "gold/GoldHooks.h"
@@ -24,6 +25,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
 #include <cerrno>
 #include <dlfcn.h>
 
@@ -103,6 +105,8 @@ static Error readOptions(SmallVectorImpl<gold::Transfer> &Vector,
     if (Text.consume_front("cache-dir="))
       Opts.CacheFolder = Text.str();
   }
+  if (Error E = readConfiguration(Opts))
+    return E;
   if (Error E = extractOptions(Args, /*IsCOFF=*/false, Saver, Opts))
     return E;
   DenseSet<const char *> Remaining;
@@ -116,10 +120,7 @@ static Error readOptions(SmallVectorImpl<gold::Transfer> &Vector,
       Opts.OutputFile = T.Text;
     else if (T.Kind == gold::LinkerOutput && T.Number == gold::Relocatable)
       Opts.NoSplitOption = "-r"; // symbols that parts share would stay
-  if (Opts.needsPlugin())
-    return failure(Opts.FirstOption +
-                   " needs -plugin-opt=thinlto-dist-plugin=<name>");
-  return Error::success();
+  return finishOptions(Opts, "-plugin-opt=");
 }
 
 /// Loads the plugin that the options name, and installs the hooks for it.
@@ -149,6 +150,9 @@ static Expected<gold::Status> load(SmallVectorImpl<gold::Transfer> &Vector) {
   Options &Opts = TheLinker->Opts;
   if (Error E = readOptions(Vector, Saver, Opts))
     return std::move(E);
+  if (Opts.ShowConfig)
+    sys::Process::Exit(showConfig(Opts, program_invocation_short_name),
+                       /*NoCleanup=*/true);
   Expected<void *> Stock =
       loadLLVMgold(Opts.LLVMgold.empty() ? DTLTO_LLVMGOLD : Opts.LLVMgold);
   if (!Stock)

@@ -66,6 +66,30 @@ void Client::configure(const dtlto_session_params &Params,
     Config.no_fallback = "DISTCC_FALLBACK is 0";
 }
 
+/// Whether a job for \p H stays on this machine, as far as its name says.
+static bool isThisMachine(const HostSpec &H) {
+  return H.Kind == HostKind::Local || H.Name == "localhost" ||
+         H.Name == "::1" || H.Name.compare(0, 4, "127.") == 0;
+}
+
+std::string Client::probe(const dtlto_session_params &Params,
+                          std::chrono::milliseconds) {
+  Settings TheSettings;
+  std::string Error;
+  if (readSettings(Params, os::environment, TheSettings, Error) !=
+      SettingsStatus::Ok)
+    throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, Error);
+  // Debian's package has such a file, which the user may not know.
+  const bool IsFile = TheSettings.HostsSource.front() == '/';
+  if (IsFile && std::all_of(TheSettings.Hosts.begin(), TheSettings.Hosts.end(),
+                            isThisMachine))
+    throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE,
+                     TheSettings.HostsSource + " names only this machine");
+  size_t N = TheSettings.Hosts.size();
+  return TheSettings.HostsSource + " has " + std::to_string(N) +
+         (N == 1 ? " host" : " hosts");
+}
+
 Client::Client(const dtlto_host &Host, const dtlto_session_params &Params,
                Setup O)
     : Session(Host), TheSettings(std::move(O.TheSettings)),

@@ -38,6 +38,8 @@ public:
 
   static void configure(const dtlto_session_params &Params,
                         dtlto_session_config &Config);
+  static std::string probe(const dtlto_session_params &Params,
+                           std::chrono::milliseconds Limit);
 
   void begin() override;
   bool submit(std::shared_ptr<sdk::Job> J) override;

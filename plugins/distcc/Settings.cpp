@@ -276,6 +276,7 @@ void Reader::useHosts(std::string_view Text, std::string_view Source) {
     std::shuffle(List.Hosts.begin(), List.Hosts.end(),
                  std::mt19937(std::random_device()()));
   S.Hosts = std::move(List.Hosts);
+  S.HostsSource = Source;
 }
 
 SettingsStatus readSettings(const dtlto_session_params &Params,

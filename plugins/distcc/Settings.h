@@ -26,6 +26,7 @@ struct Settings {
   /// (DISTCC_DIR is ~/.distcc if unset) and the system's files. Already
   /// shuffled if the list asks for that.
   std::vector<HostSpec> Hosts;
+  std::string HostsSource; // "hosts=", "$DISTCC_HOSTS" or a file
   std::vector<std::string> Notes, Remarks; // see HostList
 
   /// compiler=NAME; by default clang-<major version of the linker's LLVM>.

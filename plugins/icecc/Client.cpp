@@ -55,6 +55,21 @@ void Client::configure(const dtlto_session_params &Params,
     Config.needs = 0;
 }
 
+std::string Client::probe(const dtlto_session_params &Params,
+                          std::chrono::milliseconds Limit) {
+  Settings TheSettings;
+  std::string Error;
+  if (!readSettings(Params, ::getenv, pluginFolder(), TheSettings, Error,
+                    daemonConfigFiles()))
+    throw sdk::Error(DTLTO_ERROR_CALLER, Error);
+  if (TheSettings.Off)
+    throw sdk::Error(DTLTO_ERROR_CALLER, "$ICECC is set to distribute nothing");
+  if (!isDaemonReachable(TheSettings, Limit, Error))
+    throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE,
+                     "no local iceccd (" + Error + ")");
+  return "an iceccd of this machine answers";
+}
+
 Client::Setup Client::openSettings(const dtlto_host &Host,
                                    const dtlto_session_params &Params) {
   Setup O{{}, std::make_unique<Log>(Host), {}};

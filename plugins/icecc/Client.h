@@ -53,6 +53,8 @@ public:
 
   static void configure(const dtlto_session_params &Params,
                         dtlto_session_config &Config);
+  static std::string probe(const dtlto_session_params &Params,
+                           std::chrono::milliseconds Limit);
 
   void begin() override;
   sdk::Result run(const sdk::Job &Offer) override;

@@ -73,6 +73,15 @@ void Client::configure(const dtlto_session_params &Params,
                  (S.sendsWorker() ? DTLTO_JOB_CONFIG : DTLTO_JOB_ARGS);
 }
 
+std::string Client::probe(const dtlto_session_params &Params,
+                          std::chrono::milliseconds) {
+  Settings S;
+  std::string Error;
+  if (!readSettings(Params, ::getenv, environ, pluginFolder(), S, Error))
+    throw sdk::Error(DTLTO_ERROR_CALLER, Error);
+  return "the server is " + S.Server.name();
+}
+
 Client::Client(const dtlto_host &Host, const dtlto_session_params &Params,
                Settings NewSettings)
     : ThreadSession(Host, NewSettings.Jobs), S(std::move(NewSettings)),

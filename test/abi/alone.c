@@ -11,6 +11,7 @@
 #include "dtlto/ext/draft/store.h"
 #include "dtlto/ext/local-codegen.h"
 #include "dtlto/ext/numbers.h"
+#include "dtlto/ext/probe.h"
 #include "dtlto/ext/refuted.h"
 #include "dtlto/ext/status.h"
 
@@ -21,5 +22,6 @@
 #include "dtlto/ext/draft/store.h"
 #include "dtlto/ext/local-codegen.h"
 #include "dtlto/ext/numbers.h"
+#include "dtlto/ext/probe.h"
 #include "dtlto/ext/refuted.h"
 #include "dtlto/ext/status.h"

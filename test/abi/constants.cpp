@@ -9,6 +9,7 @@
 #include "dtlto/ext/bundle.h"
 #include "dtlto/ext/local-codegen.h"
 #include "dtlto/ext/numbers.h"
+#include "dtlto/ext/probe.h"
 #include "dtlto/ext/refuted.h"
 #include "dtlto/ext/status.h"
 
@@ -62,5 +63,6 @@ static_assert(equal(DTLTO_EXT_LOCAL_CODEGEN, "dtlto.local-codegen/1"), "");
 static_assert(equal(DTLTO_EXT_BUNDLE, "dtlto.bundle/1"), "");
 static_assert(equal(DTLTO_EXT_NUMBERS, "dtlto.numbers/1"), "");
 static_assert(equal(DTLTO_EXT_STATUS, "dtlto.status/1"), "");
+static_assert(equal(DTLTO_EXT_PROBE, "dtlto.probe/1"), "");
 static_assert(equal(DTLTO_EXT_REFUTED, "dtlto.refuted/1"), "");
 static_assert(equal(DTLTO_EXT_BATCH, "dtlto.batch/1"), "");

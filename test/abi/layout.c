@@ -13,6 +13,7 @@
 #include "dtlto/ext/bundle.h"
 #include "dtlto/ext/local-codegen.h"
 #include "dtlto/ext/numbers.h"
+#include "dtlto/ext/probe.h"
 #include "dtlto/ext/refuted.h"
 #include "dtlto/ext/status.h"
 
@@ -60,6 +61,8 @@ typedef void (*session_number_fn)(dtlto_host_context *, text, uint32_t,
                                   uint64_t);
 typedef void (*job_number_fn)(dtlto_host_context *, uint64_t, text, uint32_t,
                               uint64_t);
+typedef int32_t (*probe_fn)(const dtlto_session_params *, uint32_t, char *,
+                            uint64_t);
 typedef void (*refuted_fn)(dtlto_session *, uint64_t, text, int32_t);
 typedef void (*complete_fn)(dtlto_session *);
 
@@ -202,6 +205,11 @@ FIELD(dtlto_numbers, reserved, uint32_t, 4);
 FIELD(dtlto_numbers, session, session_number_fn, 8);
 FIELD(dtlto_numbers, job, job_number_fn, 16);
 SIZE(dtlto_numbers, 24);
+
+FIELD(dtlto_probe, size, uint32_t, 0);
+FIELD(dtlto_probe, reserved, uint32_t, 4);
+FIELD(dtlto_probe, probe, probe_fn, 8);
+SIZE(dtlto_probe, 16);
 
 FIELD(dtlto_refuted, size, uint32_t, 0);
 FIELD(dtlto_refuted, reserved, uint32_t, 4);

@@ -8,6 +8,7 @@
 #include "dtlto/ext/bundle.h"
 #include "dtlto/ext/local-codegen.h"
 #include "dtlto/ext/numbers.h"
+#include "dtlto/ext/probe.h"
 #include "dtlto/ext/refuted.h"
 #include "dtlto/ext/status.h"
 
@@ -31,6 +32,7 @@ USE(dtlto_bundle_spans)
 USE(dtlto_bundle)
 USE(dtlto_local_codegen)
 USE(dtlto_numbers)
+USE(dtlto_probe)
 USE(dtlto_refuted)
 USE(dtlto_worker_status)
 USE(dtlto_status)

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CommandLine.h"
+#include "Run/Configuration.h"
 #include "Support/Failure.h"
 #include "Support/Text.h"
 #include "llvm/ADT/STLExtras.h"
@@ -24,7 +25,8 @@ static constexpr StringLiteral Shared[] = {
     "progress", "report",     "log"};
 
 static constexpr StringLiteral Unsupported[] = {
-    "cache", "gold", "keep-ir", "save-jobs", "slim", "split", "status"};
+    "cache", "gold",        "keep-ir", "save-jobs",
+    "slim",  "show-config", "split",   "status"};
 
 void dtlto::printUsage(raw_ostream &OS) {
   OS << R"(usage: dtlto-distributor --plugin=<name> [<option>...] <file>.json
@@ -111,6 +113,8 @@ static Error checkCommand(const Command &C) {
 
 Expected<Command> dtlto::readCommand(ArrayRef<const char *> Args) {
   Command C;
+  if (Error E = readConfiguration(C.Opts))
+    return std::move(E);
   while (!Args.empty()) {
     StringRef Arg = Args.front();
     Args = Args.drop_front();
@@ -138,6 +142,7 @@ Expected<Command> dtlto::readCommand(ArrayRef<const char *> Args) {
     if (C.List.empty())
       return failure("the name of the file is empty");
   }
+  selectPluginArgs(C.Opts);
   if (!C.Help && !C.Version)
     if (Error E = checkCommand(C))
       return std::move(E);

@@ -14,10 +14,12 @@
 #include "CommandLine.h"
 #include "Ending.h"
 #include "Files/FileJobs.h"
+#include "Host/AutoPlugin.h"
 #include "Host/PluginGuard.h"
 #include "Host/PluginLoader.h"
 #include "Report/PlainMessages.h"
 #include "Report/Report.h"
+#include "Run/Configuration.h"
 #include "Run/LinkRun.h"
 #include "Run/LogObserver.h"
 #include "Support/Failure.h"
@@ -48,7 +50,7 @@ static std::string executablePath(const char *Argv0) {
                                     reinterpret_cast<void *>(&executablePath));
 }
 
-static Expected<const dtlto_plugin *> load(const char *Argv0,
+static Expected<const dtlto_plugin *> load(const char *Argv0, StringRef Name,
                                            const Options &Opts) {
   SmallString<256> Folder(executablePath(Argv0));
   sys::path::remove_filename(Folder); // bin
@@ -56,10 +58,25 @@ static Expected<const dtlto_plugin *> load(const char *Argv0,
   sys::path::remove_dots(Folder, /*remove_dot_dot=*/true);
   std::vector<std::string> Folders = {Folder.str().str()};
   Folders.insert(Folders.end(), Opts.PluginPath.begin(), Opts.PluginPath.end());
-  LoadGuard Guard(Program, Opts.Plugin,
+  LoadGuard Guard(Program, Name,
                   std::min(MaxLoad, std::chrono::seconds(Opts.TimeoutSeconds)),
-                  isShippedPlugin(Opts.Plugin, Folders.front()));
-  return loadPlugin(Opts.Plugin, Folders);
+                  isShippedPlugin(Name, Folders.front()));
+  return loadPlugin(Name, Folders);
+}
+
+static Expected<const dtlto_plugin *> load(const char *Argv0, Options &Opts,
+                                           Messages &Msg) {
+  if (Opts.Plugin != AutoPlugin)
+    return load(Argv0, Opts.Plugin, Opts);
+  Expected<AutoChoice> Choice = chooseAutoPlugin(
+      Opts, Msg, [&](StringRef Name) { return load(Argv0, Name, Opts); });
+  if (!Choice)
+    return Choice.takeError();
+  Opts.Plugin = Choice->Name.str();
+  if (!Choice->TakesArgs)
+    Opts.PluginArgs.clear();
+  Opts.DebugNotes.push_back(Choice->Why);
+  return Choice->Plugin;
 }
 
 static Expected<JobList> readJobs(const Command &C) {
@@ -144,9 +161,10 @@ static Expected<std::string> prepareFiles(const JobList &List) {
 /// of it.
 static Error run(const char *Argv0, Command &C, PlainMessages &Msg) {
   Options &Opts = C.Opts;
-  Expected<const dtlto_plugin *> Plugin = load(Argv0, Opts);
+  Expected<const dtlto_plugin *> Plugin = load(Argv0, Opts, Msg);
   if (!Plugin)
     return Plugin.takeError();
+  showNotes(Opts, Msg);
   if (!Opts.Report.empty())
     if (Error E = checkReport(Opts.Report))
       return E;

@@ -68,7 +68,7 @@ TEST_F(CommandLineTest, NothingOfOurs) {
   EXPECT_EQ(extract(Args), Args);
   EXPECT_EQ(Message, "");
   EXPECT_EQ(Opts.Plugin, "");
-  EXPECT_FALSE(Opts.needsPlugin());
+  EXPECT_EQ(Opts.FirstOption, "");
 }
 
 TEST_F(CommandLineTest, NoArguments) {

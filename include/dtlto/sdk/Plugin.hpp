@@ -28,6 +28,7 @@
 
 #include "../ext/batch.h"
 #include "../ext/draft/store.h"
+#include "../ext/probe.h"
 #include "../ext/refuted.h"
 #include "Job.hpp"
 #include "Status.hpp"
@@ -45,9 +46,12 @@ namespace dtlto::sdk {
 /// One link. If the class has a static function `void configure(const
 /// dtlto_session_params &, dtlto_session_config &)`, it changes what the
 /// session asks for. Its exceptions are ignored, since open() reads the same
-/// arguments. The constructor is open(): it takes `const dtlto_host &, const
-/// dtlto_session_params &`, and throws Error if open() fails. The session is
-/// destroyed when all jobs have results, and then must not leave threads
+/// arguments. If it has a static function `std::string probe(const
+/// dtlto_session_params &, std::chrono::milliseconds Limit)`, the plugin has
+/// dtlto.probe/1: the function returns where the farm is named, or throws Error
+/// if there is none. The constructor is open(): it takes `const dtlto_host &,
+/// const dtlto_session_params &`, and throws Error if open() fails. The session
+/// is destroyed when all jobs have results, and then must not leave threads
 /// running.
 class Session {
 public:
@@ -242,6 +246,17 @@ template <typename S>
 void configureSession(const dtlto_session_params &, dtlto_session_config &,
                       ...) {}
 
+template <typename S>
+auto probeFarm(const dtlto_session_params &P, std::chrono::milliseconds Limit,
+               int) -> decltype(S::probe(P, Limit)) {
+  return S::probe(P, Limit);
+}
+template <typename S>
+void probeFarm(const dtlto_session_params &, std::chrono::milliseconds, ...) {}
+/// Whether S has a function probe().
+template <typename S>
+constexpr bool HasProbe = !std::is_void_v<decltype(probeFarm<S>({}, {}, 0))>;
+
 /// The functions of the ABI for a session of type S.
 template <typename S> struct Entry {
   static S *from(dtlto_session *Raw) { return reinterpret_cast<S *>(Raw); }
@@ -382,6 +397,19 @@ template <typename S> struct Entry {
       from(Raw)->log(DTLTO_LOG_WARNING, Why);
   }
 
+  static int32_t probe(const dtlto_session_params *Params, uint32_t TimeoutMs,
+                       char *Text, uint64_t TextSize) noexcept {
+    std::string Why;
+    int32_t Status = guard(Why, [&] {
+      if constexpr (HasProbe<S>)
+        Why = probeFarm<S>(*Params, timeLimit(TimeoutMs), 0);
+      return int32_t(DTLTO_OK);
+    });
+    if (Text && TextSize)
+      std::snprintf(Text, size_t(TextSize), "%s", oneLine(Why).c_str());
+    return Status;
+  }
+
   /// Calls \p Fn; writes its exception to \p Text as one line.
   template <typename F>
   static int32_t storeCall(char *Text, uint64_t TextSize, F Fn) noexcept {
@@ -415,12 +443,16 @@ template <typename S> struct Entry {
   }
 
   static const void *extension(const char *Id) noexcept {
+    static const dtlto_probe Probe = {sizeof(dtlto_probe), 0, probe};
     static const dtlto_status Status = {sizeof(dtlto_status), 0, status};
     static const dtlto_refuted Refuted = {sizeof(dtlto_refuted), 0, refuted};
     static const dtlto_batch Batch = {sizeof(dtlto_batch), 0, batchComplete};
     static const dtlto_store Store = {sizeof(dtlto_store), 0, storeGet,
                                       storePut};
     // A function that isn't overridden does nothing: no extension.
+    if constexpr (HasProbe<S>)
+      if (std::strcmp(Id, DTLTO_EXT_PROBE) == 0)
+        return &Probe;
     if constexpr (!std::is_same_v<decltype(&S::status),
                                   decltype(&Session::status)>)
       if (std::strcmp(Id, DTLTO_EXT_STATUS) == 0)

@@ -9,7 +9,6 @@
 #include "Support/Text.h"
 #include "dtlto/ext/status.h"
 #include "llvm/Config/llvm-config.h"
-#include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Threading.h"
 
@@ -223,22 +222,7 @@ void dtlto::printTable(const FarmStatus &S, raw_ostream &OS) {
                     number(W.Slots), number(W.Busy), percent(W.LoadPermille),
                     W.Compiler.empty() ? "-" : printable(W.Compiler),
                     printable(W.Why)});
-  std::vector<size_t> Widths(Rows[0].size());
-  for (const auto &Row : Rows)
-    for (size_t I = 0; I != Row.size(); ++I)
-      Widths[I] = std::max(Widths[I], Row[I].size());
-  for (const auto &Row : Rows) {
-    std::string Line;
-    raw_string_ostream LineOS(Line);
-    for (size_t I = 0; I != Row.size(); ++I) {
-      bool IsNumber = I >= 2 && I <= 4;
-      if (IsNumber)
-        LineOS << right_justify(Row[I], Widths[I]) << "  ";
-      else
-        LineOS << left_justify(Row[I], Widths[I]) << "  ";
-    }
-    OS << StringRef(Line).rtrim() << '\n';
-  }
+  OS << alignColumns(Rows, "llrrrll");
 }
 
 static json::Value jsonNumber(uint32_t N) {

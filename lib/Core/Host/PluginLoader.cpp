@@ -131,6 +131,12 @@ Error dtlto::checkPlugin(const void *Exported, StringRef Name) {
   return Error::success();
 }
 
+StringRef dtlto::shortPluginName(StringRef Name) {
+  StringRef Stem = sys::path::stem(Name);
+  Stem.consume_front(PREFIX);
+  return Stem;
+}
+
 bool dtlto::isShippedPlugin(StringRef Name, StringRef Folder) {
   return is_contained(
              {"local", "distcc", "icecc", "distributor", "make", "reapi"},

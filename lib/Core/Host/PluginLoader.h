@@ -27,6 +27,9 @@ loadPlugin(llvm::StringRef Name, llvm::ArrayRef<std::string> Folders);
 /// only a size and a version. \p Name is for messages.
 llvm::Error checkPlugin(const void *Exported, llvm::StringRef Name);
 
+/// Returns `x` for `x`, `libdtlto_x.so`, and a path of such a file.
+llvm::StringRef shortPluginName(llvm::StringRef Name);
+
 /// Whether \p Name is a plugin of dtlto itself, and is found in \p Folder,
 /// where dtlto's own plugins are installed.
 bool isShippedPlugin(llvm::StringRef Name, llvm::StringRef Folder);

@@ -18,6 +18,7 @@
 #include "LTO/LTOJobs.h"
 #include "LTO/SplitPlan.h"
 #include "Report/Report.h"
+#include "Run/Configuration.h"
 #include "Run/LinkRun.h"
 #include "Run/LogObserver.h"
 #include "Support/Failure.h"
@@ -176,6 +177,7 @@ dtlto::pluginBackend(Linker &TheLinker, ThreadPoolStrategy Parallelism,
              LibFuncs Unavailable) -> std::unique_ptr<lto::ThinBackendProc> {
     TheLinker.HasBackend = true;
     guardAgainstExit();
+    showNotes(TheLinker.Opts, *TheLinker.Msg);
     return std::make_unique<PluginThinBackend>(
         TheLinker, Conf, CombinedIndex, ModuleToDefinedGVSummaries, Parallelism,
         AddStream, Cache, Unavailable, OnWrite, ShouldEmitIndexFiles,
@@ -205,7 +207,9 @@ void dtlto::finishLinkWithoutModules(Linker &TheLinker) {
                      "(compile with -flto=thin)";
   if (Opts.VerifyPercent != 0)
     Text += "; nothing was compared (--thinlto-dist-verify)";
-  if (Opts.VerifyPercent != 0 || Opts.Progress != ProgressKind::Never)
+  // A file or a variable names the plugin for all links.
+  if (!Opts.FirstOption.empty() &&
+      (Opts.VerifyPercent != 0 || Opts.Progress != ProgressKind::Never))
     Msg.warning(Text);
   if (!Opts.Report.empty()) {
     ReportFacts Facts{Opts.OutputFile, Plugin.name,

@@ -205,7 +205,7 @@ void Summarizer::findHosts() {
   Add(HostSummary::Kind::Linker, "prepare, deliver", Linker);
 }
 
-static bool hasFailed(const AttemptRecord &A) {
+bool dtlto::hasFailed(const AttemptRecord &A) {
   return A.TheOutcome != Outcome::Ok && A.TheOutcome != Outcome::Cancelled &&
          A.TheOutcome != Outcome::Open;
 }

@@ -50,6 +50,9 @@ llvm::SmallVector<Span, 4> spans(const AttemptRecord &A);
 /// Returns how long \p A ran, in seconds.
 double runSeconds(const AttemptRecord &A);
 
+/// Whether \p A ended in an error.
+bool hasFailed(const AttemptRecord &A);
+
 /// Returns the attempt that made the object of \p J; null if none.
 const AttemptRecord *winner(const JobRecord &J);
 

@@ -122,7 +122,8 @@ void LinkRun::startObservers() {
   TheNotices = Notes.get();
   Observers.push_back(std::move(Notes));
   Observers.push_back(std::make_unique<CostObserver>(*this, *Costs));
-  if (!Ctx.opts().Report.empty() || Ctx.Timelines)
+  if (!Ctx.opts().Report.empty() || Ctx.Timelines ||
+      !Ctx.opts().StatsFile.empty())
     Observers.push_back(std::make_unique<TimelineObserver>(*this, Ctx));
   if (Ctx.opts().Progress == ProgressKind::Always ||
       (Ctx.opts().Progress == ProgressKind::Auto && Ctx.msg().columns()))

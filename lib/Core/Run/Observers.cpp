@@ -8,7 +8,11 @@
 #include "Run/Observers.h"
 #include "Host/Session.h"
 #include "Report/Report.h"
+#include "Report/Statistics.h"
+#include "Support/FileTask.h"
 #include "Support/System.h"
+#include "Support/Text.h"
+#include "llvm/Support/Path.h"
 
 using namespace llvm;
 using namespace dtlto;
@@ -83,6 +87,30 @@ void ProgressObserver::onStep(const Step &S) {
 // Reports
 //===----------------------------------------------------------------------===//
 
+// How long a link waits for another one that adds its numbers.
+static constexpr std::chrono::milliseconds MaxStatsWait(10);
+
+/// Adds the link to the user's statistics, if their file can be used.
+static void countLink(const RunContext &Ctx,
+                      std::shared_ptr<const Timeline> Record) {
+  // Shared, since the file may be on a server that doesn't answer.
+  auto Problem = std::make_shared<std::string>();
+  const std::string &Path = Ctx.opts().StatsFile;
+  FileAccess Access = runFileTask(
+      sys::path::parent_path(Path),
+      [Record, Problem, Path, Output = Ctx.opts().OutputFile,
+       Plugin = std::string(Ctx.Host.Plugin->name)] {
+        *Problem =
+            toString(updateStatistics(Path, MaxStatsWait, [&](Statistics &S) {
+              addLink(S, *Record, Output, Plugin);
+            }));
+      });
+  if (Access == FileAccess::Done && !Problem->empty())
+    Ctx.msg().debug("statistics '" + printable(Path) + "': " + *Problem);
+  else if (Access != FileAccess::Done)
+    Ctx.msg().debug("statistics '" + printable(Path) + "': " + NoAnswer);
+}
+
 void TimelineObserver::finish() {
   Record.finish(Run);
   if (!Ctx.isLast() && !Run.hasErrors()) {
@@ -90,16 +118,19 @@ void TimelineObserver::finish() {
     return;
   }
   Ctx.addEarlierStage(Record);
+  auto Whole = std::make_shared<const Timeline>(std::move(Record));
   if (const std::string &Path = Ctx.opts().Report; !Path.empty()) {
     const dtlto_plugin &Plugin = *Ctx.Host.Plugin;
     ReportFacts Facts{Ctx.opts().OutputFile, Plugin.name,
                       Plugin.version ? Plugin.version : "",
                       Ctx.Host.Parallelism};
-    if (Error E = writeReport(Path, Record, Facts))
+    if (Error E = writeReport(Path, *Whole, Facts))
       Ctx.msg().warning(toString(std::move(E)));
   }
+  if (!Ctx.opts().StatsFile.empty())
+    countLink(Ctx, Whole);
   if (Ctx.Timelines)
-    Ctx.Timelines->push_back(std::move(Record));
+    Ctx.Timelines->push_back(*Whole);
 }
 
 //===----------------------------------------------------------------------===//

@@ -45,9 +45,8 @@ private:
   llvm::DenseMap<plan::JobId, plan::AttemptId> Winner;
 };
 
-/// Records a link for reports and time traces. At the end of the link, in its
-/// last run, writes the report and gives the record to the linker, as the user
-/// asked.
+/// Records a link for reports, statistics and time traces. At the end of the
+/// link, in its last run, writes what the user asked for.
 class TimelineObserver : public Observer {
 public:
   TimelineObserver(const LinkFacts &Run, const RunContext &Ctx)

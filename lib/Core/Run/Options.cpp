@@ -26,7 +26,7 @@ struct OptionValue {
   StringRef Expected; // as shown in messages and the help
 };
 
-enum class ValueKind { Required, Optional };
+enum class ValueKind { Required, Optional, None };
 
 /// An entry of Options.def, which describes the fields.
 struct OptionInfo {
@@ -175,6 +175,11 @@ static Error setCosts(Options &O, OptionValue G) {
   return Error::success();
 }
 
+static Error setShowConfig(Options &O, OptionValue) {
+  O.ShowConfig = true;
+  return Error::success();
+}
+
 static Error setStatus(Options &O, OptionValue G) {
   return setChoice<&Options::Status, /*First=*/1>(O, G);
 }
@@ -191,12 +196,44 @@ void dtlto::printHelp(raw_ostream &OS, bool IsCOFF) {
   for (const OptionInfo &Info : Table) {
     std::string Value = ((IsCOFF ? ":" : "=") + Info.Value).str();
     OS << "  " << (IsCOFF ? "/" : "--") << Info.Name
-       << (Info.Kind == ValueKind::Required ? Value : "[" + Value + "]")
+       << (Info.Kind == ValueKind::Required   ? Value
+           : Info.Kind == ValueKind::Optional ? "[" + Value + "]"
+                                              : "")
        << '\n';
     OS.indent(26) << Info.Help;
     if (!Info.Default.empty())
       OS << " (default: " << Info.Default << ")";
     OS << '\n';
+  }
+}
+
+void dtlto::printOptions(const Options &Opts, raw_ostream &OS) {
+  auto PrintLine = [&](StringRef Place, StringRef Name, StringRef Value) {
+    OS << "(" << printable(Place) << ") " << Name << " =";
+    if (!Value.empty())
+      OS << " " << printable(Value);
+    OS << '\n';
+  };
+  if (Opts.IsDisabled)
+    OS << "# DTLTO_DISABLE is set: links use no plugin, and no file or "
+          "variable "
+          "is read\n";
+  for (const OptionInfo &Info : Table) {
+    if (Info.Set == setStatus || Info.Set == setShowConfig ||
+        Info.Name == "thinlto-distribute")
+      continue;
+    // Only arguments of the plugin add up.
+    std::vector<OptionUse> Uses;
+    for (const OptionUse &Use : Opts.Uses)
+      if (Use.Name == Info.Name) {
+        if (Info.Set != setPluginArg)
+          Uses.clear();
+        Uses.push_back(Use);
+      }
+    if (Uses.empty())
+      PrintLine("default", Info.Name, Info.Default);
+    for (const OptionUse &Use : Uses)
+      PrintLine(Use.Place, Use.Name, Use.Value);
   }
 }
 
@@ -208,17 +245,31 @@ bool dtlto::isDistOption(StringRef Name) {
 }
 
 Error dtlto::setOption(Options &Opts, StringRef Name,
-                       std::optional<StringRef> Value, StringRef Spelling) {
+                       std::optional<StringRef> Value, StringRef Spelling,
+                       OptionLevel Level, StringRef Place) {
   for (const OptionInfo &Info : Table) {
     if (Info.Name != Name)
       continue;
+    const bool IsQuery = Info.Set == setStatus || Info.Set == setShowConfig;
+    if (IsQuery && Level != OptionLevel::CommandLine)
+      return failure(Spelling + " is for the command line alone");
+    if (Info.Kind == ValueKind::None) {
+      if (Value)
+        return failure(Spelling + " takes no value");
+      return Info.Set(Opts, {});
+    }
     if (!Value && Info.Kind == ValueKind::Optional)
       Value = Info.Default;
     if (!Value || (Value->empty() && Name != "thinlto-dist-plugin-arg"))
       return failure(Spelling + " needs a value: " + Spelling + "=" +
                      Info.Value);
-    if (Opts.FirstOption.empty() && Name != "thinlto-dist-gold")
+    if (Opts.FirstOption.empty() && Level == OptionLevel::CommandLine &&
+        Name != "thinlto-dist-gold")
       Opts.FirstOption = Spelling.str();
+    if (!IsQuery)
+      Opts.Uses.push_back(
+          {Name == "thinlto-distribute" ? "thinlto-dist-plugin" : Name.str(),
+           Value->str(), Level, Place.str()});
     return Info.Set(Opts, {Spelling, *Value, Info.Value});
   }
 
@@ -245,6 +296,21 @@ Error dtlto::setOption(Options &Opts, StringRef Name,
   return failure(Text);
 }
 
+/// Returns the path of \p Name in dtlto's folder in the user's cache folder.
+/// Empty if the user has none.
+static std::string cacheFile(StringRef Name) {
+  SmallString<256> Path;
+  // The XDG Base Directory Specification says to ignore a relative
+  // XDG_CACHE_HOME, which would depend on the current folder.
+  if (!sys::path::cache_directory(Path) || !sys::path::is_absolute(Path)) {
+    if (!sys::path::home_directory(Path) || !sys::path::is_absolute(Path))
+      return "";
+    sys::path::append(Path, ".cache");
+  }
+  sys::path::append(Path, "dtlto", Name);
+  return Path.str().str();
+}
+
 Error dtlto::readEnvironment(Options &Opts) {
   if (std::optional<std::string> Path =
           sys::Process::GetEnv("DTLTO_PLUGIN_PATH")) {
@@ -259,6 +325,10 @@ Error dtlto::readEnvironment(Options &Opts) {
   if (Error E = checkStatusFormat(Opts.StatusFormat))
     return failure("DTLTO_STATUS '" + printable(Opts.StatusFormat) +
                    "': " + toString(std::move(E)));
+  if (auto Stats = sys::Process::GetEnv("DTLTO_STATS"))
+    Opts.StatsFile = *Stats == "off" ? "" : *Stats;
+  else
+    Opts.StatsFile = cacheFile("stats-1.json");
   Opts.MakeFlags = sys::Process::GetEnv("MAKEFLAGS").value_or("");
   Opts.DumbTerminal = sys::Process::GetEnv("TERM") == "dumb";
   return Error::success();
@@ -268,16 +338,5 @@ Error dtlto::readEnvironment(Options &Opts) {
 // there. The number is the format's, so that two versions don't replace each
 // other's file.
 std::string dtlto::costHistoryPath(const Options &Opts) {
-  if (Opts.Costs)
-    return *Opts.Costs;
-  SmallString<256> Path;
-  // The XDG Base Directory Specification says to ignore a relative
-  // XDG_CACHE_HOME, which would depend on the current folder.
-  if (!sys::path::cache_directory(Path) || !sys::path::is_absolute(Path)) {
-    if (!sys::path::home_directory(Path) || !sys::path::is_absolute(Path))
-      return "";
-    sys::path::append(Path, ".cache");
-  }
-  sys::path::append(Path, "dtlto", "costs-1.txt");
-  return Path.str().str();
+  return Opts.Costs ? *Opts.Costs : cacheFile("costs-1.txt");
 }

@@ -29,6 +29,16 @@ enum class OrderKind { Cost, Link };
 enum class StatusKind { None, Table, JSON };
 enum class CacheKind { Separate, Shared };
 
+/// Where options are set. A later one overrides those before it.
+enum class OptionLevel { MachineFile, UserFile, Environment, CommandLine };
+
+/// One use of an option. \c Place is for display: "command line", "FILE:LINE".
+struct OptionUse {
+  std::string Name, Value;
+  OptionLevel Level;
+  std::string Place;
+};
+
 /// Slimming a smaller module takes longer than sending it.
 constexpr unsigned DefaultSlimThreshold = 4096;
 
@@ -63,6 +73,13 @@ struct Options : JobOptions {
   // The cost history's file; empty: none; unset: the default path.
   std::optional<std::string> Costs;
 
+  bool ShowConfig = false; // show all options, and don't link
+  bool IsDisabled = false; // DTLTO_DISABLE: no plugin for links
+  /// All uses of options, those of lower levels first.
+  std::vector<OptionUse> Uses;
+  /// For the user, once there is a plugin. Debug notes are for --verbose.
+  std::vector<std::string> Notes, DebugNotes;
+
   // From the rest of the command line and the environment.
   std::string LLVMgold;      // for other linkers; empty: LLVM's
   std::string CacheFolder;   // of LLD's ThinLTO cache; may be empty
@@ -71,22 +88,25 @@ struct Options : JobOptions {
   bool MayNotLink = false;   // LLD may only print that, or write index files
   std::vector<std::string> PluginPath; // DTLTO_PLUGIN_PATH
   std::string StatusFormat;            // DTLTO_STATUS, or the default
+  std::string StatsFile;               // of Statistics.h; empty: none
   bool DumbTerminal = false;           // TERM
   std::string MakeFlags;               // MAKEFLAGS
 
   /// The farm's store. A folder of that name is ./farm.
   bool keepsInFarm() const { return KeepIR == "farm"; }
-  /// Whether an option was given that needs a plugin, but no plugin was.
-  bool needsPlugin() const { return Plugin.empty() && !FirstOption.empty(); }
+  /// The first option of the command line that needs a plugin; may be empty.
   std::string FirstOption;
 };
 
 /// Sets the option \p Name (`thinlto-dist-timeout`, without dashes) to
 /// \p Value, or to its default if there is none. Fails with a message that
-/// names the option as \p Spelling, its form on the command line.
+/// names the option as \p Spelling, its form on the command line. \p Level and
+/// \p Place are those of OptionUse.
 llvm::Error setOption(Options &Opts, llvm::StringRef Name,
                       std::optional<llvm::StringRef> Value,
-                      llvm::StringRef Spelling);
+                      llvm::StringRef Spelling,
+                      OptionLevel Level = OptionLevel::CommandLine,
+                      llvm::StringRef Place = "command line");
 
 /// Whether setOption() handles \p Name, rather than LLD: `thinlto-distribute`
 /// and anything with the prefix `thinlto-dist-`. LLVM's `thinlto-distributor`
@@ -95,6 +115,9 @@ bool isDistOption(llvm::StringRef Name);
 
 /// Prints a description of each option, after the help of LLD.
 void printHelp(llvm::raw_ostream &OS, bool IsCOFF);
+
+/// Prints the values of all options and where they are set, one a line.
+void printOptions(const Options &Opts, llvm::raw_ostream &OS);
 
 /// Reads the environment. Fails with a message that names the variable.
 llvm::Error readEnvironment(Options &Opts);

@@ -138,7 +138,7 @@ Expected<std::optional<std::string>>
 dtlto::readSmallFile(const std::string &Path, uint64_t MaxSize) {
   // Don't block on a pipe without a writer.
   int FD = open(Path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-  if (FD < 0 && errno == ENOENT)
+  if (FD < 0 && (errno == ENOENT || errno == ENOTDIR))
     return std::nullopt;
   if (FD < 0)
     return systemFailure("it cannot be read");

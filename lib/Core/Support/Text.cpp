@@ -173,6 +173,24 @@ StringRef dtlto::nearestWord(StringRef Word, ArrayRef<StringRef> Candidates) {
   return Best;
 }
 
+std::string dtlto::alignColumns(ArrayRef<std::vector<std::string>> Rows,
+                                StringRef Alignment) {
+  std::vector<size_t> Widths(Alignment.size());
+  for (const auto &Row : Rows)
+    for (size_t I = 0; I != Row.size(); ++I)
+      Widths[I] = std::max(Widths[I], Row[I].size());
+  std::string Text;
+  for (const auto &Row : Rows) {
+    std::string Line;
+    for (size_t I = 0; I != Row.size(); ++I) {
+      std::string Blanks(Widths[I] - Row[I].size(), ' ');
+      Line += (Alignment[I] == 'r' ? Blanks + Row[I] : Row[I] + Blanks) + "  ";
+    }
+    Text += (StringRef(Line).rtrim() + "\n").str();
+  }
+  return Text;
+}
+
 std::string dtlto::formatCount(uint64_t N, StringRef Noun) {
   return std::to_string(N) + " " + Noun.str() + (N == 1 ? "" : "s");
 }

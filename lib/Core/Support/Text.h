@@ -11,6 +11,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include <string>
+#include <vector>
 
 namespace dtlto {
 
@@ -41,6 +42,11 @@ std::string fitToLine(llvm::StringRef Text, unsigned Columns);
 /// similar one, with at most a third changed. Ignores case.
 llvm::StringRef nearestWord(llvm::StringRef Word,
                             llvm::ArrayRef<llvm::StringRef> Candidates);
+
+/// Returns \p Rows as lines with aligned columns, \p Alignment[I] of which is
+/// `l` for left or `r` for right.
+std::string alignColumns(llvm::ArrayRef<std::vector<std::string>> Rows,
+                         llvm::StringRef Alignment);
 
 /// Returns \p N and \p Noun: "1 worker", "2 workers".
 std::string formatCount(uint64_t N, llvm::StringRef Noun);

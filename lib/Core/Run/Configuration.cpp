@@ -1,0 +1,211 @@
+//===- Configuration.cpp - Options from files and variables ---------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Run/Configuration.h"
+#include "Host/PluginLoader.h"
+#include "Support/Failure.h"
+#include "Support/FileTask.h"
+#include "Support/System.h"
+#include "Support/Text.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/StringSaver.h"
+#include <array>
+
+using namespace llvm;
+using namespace dtlto;
+
+static constexpr size_t MaxFileSize = 1 << 20;
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+/// Sets the option that \p Text, `name`, `name=value` or `name = value`, names.
+static Error setFromText(Options &Opts, StringRef Text, OptionLevel Level,
+                         const Twine &Place) {
+  size_t Equals = Text.find('=');
+  StringRef Written = Text.take_front(Equals).rtrim();
+  std::optional<StringRef> Value;
+  if (Equals != StringRef::npos)
+    Value = Text.drop_front(Equals + 1).ltrim();
+  StringRef Name = Written;
+  if (!Name.consume_front("--"))
+    Name.consume_front("-");
+  std::string FullName =
+      (isDistOption(Name) ? Name : "thinlto-dist-" + Name).str();
+  const std::string Where = Place.str();
+  if (Error E =
+          setOption(Opts, FullName, Value, printable(Written), Level, Where))
+    return failure(printable(Where) + ": " + toString(std::move(E)));
+  return Error::success();
+}
+
+static bool isComment(StringRef Line) {
+  return Line.empty() || Line.starts_with("#");
+}
+
+Error dtlto::readConfigurationText(Options &Opts, StringRef Text,
+                                   StringRef Path, OptionLevel Level) {
+  size_t Number = 0;
+  for (StringRef Line : split(Text, '\n')) {
+    ++Number;
+    Line = Line.trim();
+    if (isComment(Line))
+      continue;
+    if (Error E = setFromText(Opts, Line, Level, Path + ":" + Twine(Number)))
+      return E;
+  }
+  return Error::success();
+}
+
+/// Whether \p Line is one of a file rather than words: `name = value`.
+static bool isFileLine(StringRef Line) {
+  size_t End = Line.find_first_of(" \t=");
+  return End != StringRef::npos && Line[End] != '=' &&
+         Line.drop_front(End).ltrim().starts_with("=");
+}
+
+Error dtlto::readOptionsVariable(Options &Opts, StringRef Text) {
+  BumpPtrAllocator Alloc;
+  StringSaver Saver(Alloc);
+  for (StringRef Line : split(Text, '\n')) {
+    Line = Line.trim();
+    if (isComment(Line))
+      continue;
+    SmallVector<const char *, 16> Words;
+    if (isFileLine(Line))
+      Words.push_back(Saver.save(Line).data());
+    else
+      cl::TokenizeGNUCommandLine(Line, Saver, Words);
+    for (StringRef Word : Words)
+      if (Error E = setFromText(Opts, Word, OptionLevel::Environment,
+                                "DTLTO_OPTIONS"))
+        return E;
+  }
+  return Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+static std::string machineFile() {
+#ifdef _WIN32
+  std::optional<std::string> Folder = sys::Process::GetEnv("ProgramData");
+  return Folder ? *Folder + "\\dtlto.conf" : "";
+#else
+  return "/etc/dtlto.conf";
+#endif
+}
+
+/// Empty if the user has no folder for such files.
+static std::string userFile() {
+  SmallString<256> Path;
+  // The XDG Base Directory Specification says to ignore a relative
+  // XDG_CONFIG_HOME, which would depend on the current folder.
+  if (!sys::path::user_config_directory(Path) ||
+      !sys::path::is_absolute(Path)) {
+    if (!sys::path::home_directory(Path) || !sys::path::is_absolute(Path))
+      return "";
+    sys::path::append(Path, ".config");
+  }
+  sys::path::append(Path, "dtlto.conf");
+  return Path.str().str();
+}
+
+static Error readFile(Options &Opts, const std::string &Path,
+                      OptionLevel Level) {
+  if (Path.empty())
+    return Error::success();
+  struct File {
+    std::string Text, Problem;
+  };
+  auto F = std::make_shared<File>(); // shared with a thread that may stay
+  FileAccess Access = runFileTask(sys::path::parent_path(Path), [Path, F] {
+    Expected<std::optional<std::string>> Text =
+        readSmallFile(Path, MaxFileSize);
+    if (!Text)
+      F->Problem = toString(Text.takeError());
+    else if (Text->value_or("").size() > MaxFileSize)
+      F->Problem = "it is longer than a configuration";
+    else
+      F->Text = Text->value_or("");
+  });
+  std::string Problem =
+      Access == FileAccess::Done ? F->Problem : std::string(NoAnswer);
+  if (!Problem.empty()) {
+    Opts.Notes.push_back("the options in '" + printable(Path) +
+                         "' are not used: " + Problem);
+    return Error::success();
+  }
+  return readConfigurationText(Opts, F->Text, Path, Level);
+}
+
+Error dtlto::readConfiguration(Options &Opts) {
+  std::string Disable = sys::Process::GetEnv("DTLTO_DISABLE").value_or("");
+  Opts.IsDisabled = !Disable.empty() && Disable != "0";
+  if (Opts.IsDisabled)
+    return Error::success();
+  if (Error E = readFile(Opts, machineFile(), OptionLevel::MachineFile))
+    return E;
+  if (Error E = readFile(Opts, userFile(), OptionLevel::UserFile))
+    return E;
+  if (auto Text = sys::Process::GetEnv("DTLTO_OPTIONS"))
+    return readOptionsVariable(Opts, *Text);
+  return Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// All levels together
+//===----------------------------------------------------------------------===//
+
+// Arguments of a level belong to the plugin that is set there or, if there is
+// none, below it.
+void dtlto::selectPluginArgs(Options &Opts) {
+  std::array<StringRef, size_t(OptionLevel::CommandLine) + 1> Plugins;
+  for (const OptionUse &Use : Opts.Uses)
+    if (Use.Name == "thinlto-dist-plugin")
+      Plugins[size_t(Use.Level)] = shortPluginName(Use.Value);
+  for (size_t I = 1; I != Plugins.size(); ++I)
+    if (Plugins[I].empty())
+      Plugins[I] = Plugins[I - 1];
+  Opts.PluginArgs.clear();
+  erase_if(Opts.Uses, [&](const OptionUse &Use) {
+    if (Use.Name != "thinlto-dist-plugin-arg")
+      return false;
+    StringRef Plugin = Plugins[size_t(Use.Level)];
+    if (!Plugin.empty() && Plugin != Plugins.back())
+      return true;
+    Opts.PluginArgs.push_back(Use.Value);
+    return false;
+  });
+}
+
+Error dtlto::finishOptions(Options &Opts, StringRef Dashes) {
+  selectPluginArgs(Opts);
+  if (Opts.ShowConfig)
+    return Error::success();
+  if (Opts.IsDisabled && Opts.Status == StatusKind::None) {
+    Opts.Plugin.clear();
+    return Error::success();
+  }
+  if (Opts.Plugin.empty() && !Opts.FirstOption.empty())
+    return failure(Opts.FirstOption + " needs " + Dashes +
+                   "thinlto-dist-plugin=<name>");
+  return Error::success();
+}
+
+void dtlto::showNotes(const Options &Opts, Messages &Msg) {
+  for (const std::string &Note : Opts.Notes)
+    Msg.note(Note);
+  for (const std::string &Note : Opts.DebugNotes)
+    Msg.debug(Note);
+}
