@@ -812,7 +812,7 @@ TEST(PlanTest, AnObjectIsVerified) {
           {9, "delivered j1", "end j1 done, close"}});
 }
 
-TEST(PlanTest, NothingIsDeliveredBesideADifference) {
+TEST(PlanTest, NothingIsDeliveredIfThereIsADifference) {
   Options O = remoteOnly();
   O.VerifyPercent = 100;
   O.LocalJobs = 7;
@@ -1213,7 +1213,7 @@ TEST(DeadlineTest, APluginThatOnlyTalks) {
           {4400, "tick", "cancel 1 timeout, stays 2 timeout, compile 2"}});
 }
 
-TEST(DeadlineTest, APluginThatIsBusyAndTellsOfRoom) {
+TEST(DeadlineTest, APluginThatIsBusyAndReportsRoom) {
   Options O = oneSecond();
   O.Fallback = false;
   History H(O, jobs({1}));

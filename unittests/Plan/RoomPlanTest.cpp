@@ -135,7 +135,7 @@ TEST(RoomPlanTest, WhatMustBeCompiledHereGoesFirst) {
 // Tokens
 //===----------------------------------------------------------------------===//
 
-TEST(RoomPlanTest, EachJobBesideAnotherNeedsAToken) {
+TEST(RoomPlanTest, EachFurtherJobNeedsAToken) {
   Options O = fourCores();
   O.NeedsTokens = true;
   History H = here(O, {1, 1, 1}, "stays 5 inexpressible, take");

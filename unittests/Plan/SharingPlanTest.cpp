@@ -67,13 +67,13 @@ TEST(SharingPlanTest, NoneWithoutFallback) {
   H.play({{8, "busy 3", ""}, {9, "load 1 0", ""}});
 }
 
-TEST(SharingPlanTest, NoneBesideAPluginThatIsThisMachine) {
+TEST(SharingPlanTest, NoneNextToAPluginThatIsThisMachine) {
   History H = full(shared());
   H.play({{8, "busy 3", ""}, {9, "load 1 0 4", ""}});
 }
 
 // If the plugin's local slots are unknown, its slots don't count as local.
-TEST(SharingPlanTest, BesideAPluginThatDoesNotKnowWhatItHasHere) {
+TEST(SharingPlanTest, NextToAPluginThatDoesNotKnowItsLocalJobs) {
   History H = full(shared());
   H.play({{8, "busy 3", ""},
           {9, "load 1 0 4294967295",
@@ -418,7 +418,7 @@ TEST(SharingPlanTest, ASilentPluginAndMoreThanFitsInMemory) {
            "4"}});
 }
 
-TEST(SharingPlanTest, NotThoseThatWriteFilesBesideTheObject) {
+TEST(SharingPlanTest, NotThoseThatWriteFilesNextToTheObject) {
   History H = silent(shared(), /*HasSideFiles=*/true);
   H.play({{503, "tick", ""}, {2000, "tick", ""}});
 }
@@ -731,7 +731,7 @@ TEST(SharingPlanTest, TheOnlyOneThatThePluginTook) {
           {3000, "compiled 10 1", "won 10, cancel 1 overtaken, deliver 10"}});
 }
 
-TEST(SharingPlanTest, ButNotOneThatWritesFilesBesideItsObject) {
+TEST(SharingPlanTest, ButNotOneThatWritesFilesNextToItsObject) {
   History H = straggling(shared(), /*HasSideFiles=*/true);
   H.play({{2001, "load 5 0", ""}, {2060, "tick", ""}});
 }

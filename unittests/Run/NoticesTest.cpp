@@ -202,7 +202,7 @@ TEST_F(NoticesTest, TheSettingThatForbidsFallbackIsNamed) {
                      "compiled locally, since FARM_FALLBACK is 0");
 }
 
-TEST_F(NoticesTest, OneLineTellsOfSecondTries) {
+TEST_F(NoticesTest, OneLineReportsSecondTries) {
   use(3);
   again(1, AttemptKind::Retry, "no luck on node3");
   EXPECT_TRUE(hasDebugMessage("'m1.o': no luck on node3; trying again"));

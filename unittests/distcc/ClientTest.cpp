@@ -231,7 +231,7 @@ TEST_F(ClientTest, ThisMachineRunsJobsInTheLinker) {
   EXPECT_EQ(Host.mostLocal(), 2u);
 }
 
-TEST_F(ClientTest, ThisMachineBesideOthers) {
+TEST_F(ClientTest, ThisMachineNextToOthers) {
   MockDistccd A;
   FakeHost Host;
   ASSERT_EQ(Host.open({hosts({&A}, "/1") + " localhost/2"}), DTLTO_OK);

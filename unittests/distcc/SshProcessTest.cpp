@@ -225,7 +225,7 @@ TEST_F(SshProcessTest, Hangs) {
   EXPECT_EQ(Host.wait(Id).Status, DTLTO_CANCELLED);
 }
 
-TEST_F(SshProcessTest, HangsBesideAGoodHost) {
+TEST_F(SshProcessTest, HangsNextToAGoodHost) {
   setenv("DISTCC_IO_TIMEOUT", "1", 1);
   setSsh("hang " + Folder + "/ready");
   MockDistccd A;
