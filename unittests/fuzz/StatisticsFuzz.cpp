@@ -56,6 +56,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   addLink(*S, link(), "out", "plugin");
   check(S->Links == Links + 1 && S->Workers.size() <= MaxStatWorkers &&
         S->Slowest.size() <= MaxStatModules && S->Last.size() <= MaxStatLinks);
-  check(S->Workers[0].Jobs != 0 && S->Workers[1].Retries != 0);
+  check(S->Workers[0].Retries != 0 && S->Workers[1].Jobs != 0);
   return 0;
 }

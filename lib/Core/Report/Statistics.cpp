@@ -11,6 +11,7 @@
 #include "Support/Failure.h"
 #include "Support/System.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
@@ -48,29 +49,37 @@ static void add(JobCounts &Counts, JobRecord::Source From) {
     ++Counts.Cached;
 }
 
-/// Returns the entry of a worker, which becomes the first.
-static WorkerStatistics &use(std::vector<WorkerStatistics> &Workers,
-                             StringRef Plugin, StringRef Name, int64_t Time) {
+/// Adds \p New, which becomes the first.
+static void addWorker(std::vector<WorkerStatistics> &Workers,
+                      const WorkerStatistics &New) {
   auto It = find_if(Workers, [&](const WorkerStatistics &W) {
-    return W.Name == Name && W.Plugin == Plugin;
+    return W.Name == New.Name && W.Plugin == New.Plugin;
   });
-  if (It == Workers.end()) {
-    Workers.push_back({Plugin.str(), Name.str()});
-    It = std::prev(Workers.end());
-  }
+  if (It == Workers.end())
+    It = Workers.insert(It, {New.Plugin, New.Name});
+  It->Jobs += New.Jobs;
+  It->Failures += New.Failures;
+  It->Retries += New.Retries;
+  It->Seconds += New.Seconds;
+  It->LastUse = New.LastUse;
   std::rotate(Workers.begin(), It, std::next(It));
-  Workers.front().LastUse = Time;
-  return Workers.front();
 }
 
-static void addModule(std::vector<ModuleTime> &Slowest, ModuleTime New) {
+/// Adds the times of one output's modules. The last time of a module counts.
+static void addModules(std::vector<ModuleTime> &Slowest, StringRef Output,
+                       const StringMap<double> &Times) {
   erase_if(Slowest, [&](const ModuleTime &M) {
-    return M.Module == New.Module && M.Output == New.Output;
+    return M.Output == Output && Times.contains(M.Module);
   });
-  auto It = partition_point(
-      Slowest, [&](const ModuleTime &M) { return M.Seconds >= New.Seconds; });
-  Slowest.insert(It, std::move(New));
-  Slowest.resize(std::min(Slowest.size(), MaxStatModules));
+  for (const auto &Entry : Times) {
+    auto It = partition_point(Slowest, [&](const ModuleTime &M) {
+      return M.Seconds >= Entry.second;
+    });
+    if (It == Slowest.end() && Slowest.size() == MaxStatModules)
+      continue;
+    Slowest.insert(It, {Entry.first().str(), Output.str(), Entry.second});
+    Slowest.resize(std::min(Slowest.size(), MaxStatModules));
+  }
 }
 
 void dtlto::addLink(Statistics &S, const Timeline &T, StringRef Output,
@@ -81,6 +90,8 @@ void dtlto::addLink(Statistics &S, const Timeline &T, StringRef Output,
   Link.Plugin = Plugin.str();
   Link.HasFailed = T.hasFailed();
   Link.Seconds = std::max(0.0, T.end());
+  std::map<std::string, WorkerStatistics> Workers;
+  StringMap<double> ModuleTimes;
   for (const JobRecord &J : T.jobs()) {
     add(Link.Jobs, J.From);
     for (size_t I = 0; I != J.Attempts.size(); ++I) {
@@ -89,7 +100,7 @@ void dtlto::addLink(Statistics &S, const Timeline &T, StringRef Output,
         S.BytesSent += int64_t(J.PrimaryBytes + J.ImportBytes + J.ShardBytes);
       if (!hasFailed(A) || A.Worker.empty())
         continue;
-      WorkerStatistics &W = use(S.Workers, Plugin, A.Worker, Link.Time);
+      WorkerStatistics &W = Workers[A.Worker];
       ++W.Failures;
       W.Retries += I + 1 != J.Attempts.size() &&
                    J.Attempts[I + 1].TheKind == AttemptRecord::Kind::Retry;
@@ -99,17 +110,25 @@ void dtlto::addLink(Statistics &S, const Timeline &T, StringRef Output,
       continue;
     double Seconds = runSeconds(*Winner);
     Link.Work += Seconds;
-    addModule(S.Slowest, {J.Name, Link.Output, Seconds});
+    ModuleTimes[J.Name] = Seconds;
     if (J.From != JobRecord::Source::Worker)
       continue;
     S.BytesReceived += int64_t(J.ObjectBytes);
     if (Winner->Worker.empty())
       continue;
-    WorkerStatistics &W = use(S.Workers, Plugin, Winner->Worker, Link.Time);
+    WorkerStatistics &W = Workers[Winner->Worker];
     ++W.Jobs;
     W.Seconds += Seconds;
   }
+  // The first name becomes the first worker.
+  for (auto &[Name, Worker] : reverse(Workers)) {
+    Worker.Plugin = Link.Plugin;
+    Worker.Name = Name;
+    Worker.LastUse = Link.Time;
+    addWorker(S.Workers, Worker);
+  }
   S.Workers.resize(std::min(S.Workers.size(), MaxStatWorkers));
+  addModules(S.Slowest, Output, ModuleTimes);
 
   if (S.Since == 0)
     S.Since = Link.Time;
@@ -284,19 +303,16 @@ Expected<Statistics> dtlto::readStatistics(StringRef Path) {
   return Text->empty() ? Statistics() : parseStatistics(*Text);
 }
 
-/// Like readStatistics(), for a file that will be replaced.
-static Expected<Statistics> readToReplace(StringRef Path) {
+/// Returns the text of the file \p Path, which will be replaced. Fails if the
+/// file may be something that the user wants to keep.
+static Expected<std::string> readToReplace(StringRef Path) {
   Expected<std::string> Text = readText(Path);
-  if (!Text)
-    return Text.takeError();
   // A failed file system may leave a file full of zeros.
-  if (Text->find_first_not_of('\0') == std::string::npos)
-    return Statistics();
-  Expected<Statistics> S = parseStatistics(*Text);
-  if (S || !StringRef(*Text).contains(VersionKey))
-    return S;
-  consumeError(S.takeError());
-  return Statistics();
+  if (Text && Text->find_first_not_of('\0') == std::string::npos)
+    return "";
+  if (Text && !StringRef(*Text).contains(VersionKey))
+    return failure("it has no statistics of dtlto");
+  return Text;
 }
 
 Error dtlto::updateStatistics(StringRef Path, std::chrono::milliseconds Wait,
@@ -305,14 +321,20 @@ Error dtlto::updateStatistics(StringRef Path, std::chrono::milliseconds Wait,
     if (std::error_code EC = sys::fs::create_directories(Folder))
       return failure("its folder cannot be created: " + EC.message());
   // Before the lock file is made: /dev/null must not get one.
-  if (Expected<Statistics> S = readToReplace(Path); !S)
-    return S.takeError();
+  if (Expected<std::string> Text = readToReplace(Path); !Text)
+    return Text.takeError();
   auto Lock = lockFile((Path + ".lock").str(), Wait);
   if (!Lock)
     return Lock.takeError();
-  Expected<Statistics> S = readToReplace(Path);
-  if (!S)
-    return S.takeError();
+  Expected<std::string> Text = readToReplace(Path);
+  if (!Text)
+    return Text.takeError();
+  Expected<Statistics> S =
+      Text->empty() ? Statistics() : parseStatistics(*Text);
+  if (!S) { // damaged
+    consumeError(S.takeError());
+    S = Statistics();
+  }
   Change(*S);
   if (Error E = replaceFile(
           Path, [&](raw_ostream &OS) { OS << formatStatistics(*S); }))
