@@ -99,6 +99,10 @@ TEST(CompilerOutputTest, Worker) {
   EXPECT_EQ(all(readWorkerOutput("warning: w\n line\nerror: e\nerror: f\n ^\n"
                                  "dtlto-codegen: error: a.o: it failed\n")),
             "E(e)E(f\n ^)W(w\n line)T(dtlto-codegen: error: a.o: it failed)");
+  EXPECT_EQ(
+      all(readWorkerOutput(
+          "error: e\ndtlto-codegen: error: a.o: code generation failed\n")),
+      "E(e)");
   EXPECT_EQ(all(readWorkerOutput("LLVM ERROR: Cannot select\nmore")),
             "T(LLVM ERROR: Cannot select\nmore)");
 }

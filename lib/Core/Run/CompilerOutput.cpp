@@ -238,6 +238,10 @@ CompilerOutput dtlto::readWorkerOutput(StringRef Output) {
   for (StringRef Rest = Output.rtrim(); !Rest.empty();) {
     StringRef Line;
     std::tie(Line, Rest) = Rest.split('\n');
+    // It printed the errors before.
+    if (Line.starts_with("dtlto-codegen: error: ") &&
+        Line.ends_with(": code generation failed"))
+      continue;
     Head H = readHead(Line);
     if (H.Kind.empty() && Line.starts_with("dtlto-codegen: "))
       Out.begin(MessageLevel::Text, Line);
