@@ -40,8 +40,8 @@ struct OptionInfo {
 } // namespace
 
 static Error wrongValue(const OptionValue &G, const Twine &Expected) {
-  return failure("invalid value '" + G.Value + "' for " + G.Spelling +
-                 ": expected " + Expected);
+  return failure("invalid value '" + printable(G.Value) + "' for " +
+                 G.Spelling + ": expected " + Expected);
 }
 
 static Error setNumber(unsigned &Field, const OptionValue &G, unsigned Min,
