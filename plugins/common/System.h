@@ -52,6 +52,10 @@ std::string lookUpErrorText(int Status);
 int openSocket(int Family);
 /// Begins to connect \p Socket. Returns false with errno set on failure.
 bool beginConnect(int Socket, const sockaddr *To, socklen_t Size);
+/// Whether closing \p Socket resets the connection instead of ending it. A
+/// server whose queue of connections is full ignores an end, but not a reset:
+/// it would later wait for a client that is gone.
+void setResetOnClose(int Socket, bool DoesReset);
 /// Returns why \p Socket, which began to connect, isn't connected; 0 if it is.
 int connectError(int Socket);
 void closeSocket(int Socket);

@@ -99,6 +99,11 @@ void os::lower(int Signal) {
   (void)!::read(Signal, &Count, sizeof(Count));
 }
 
+void os::setResetOnClose(int Socket, bool DoesReset) {
+  linger Linger = {DoesReset, /*l_linger=*/0};
+  ::setsockopt(Socket, SOL_SOCKET, SO_LINGER, &Linger, sizeof(Linger));
+}
+
 //===----------------------------------------------------------------------===//
 // Watching connections
 //===----------------------------------------------------------------------===//

@@ -193,6 +193,12 @@ void os::lower(int Signal) {
     ;
 }
 
+void os::setResetOnClose(int Socket, bool DoesReset) {
+  linger Linger = {u_short(DoesReset), /*l_linger=*/0};
+  ::setsockopt(SOCKET(Socket), SOL_SOCKET, SO_LINGER,
+               reinterpret_cast<const char *>(&Linger), sizeof(Linger));
+}
+
 //===----------------------------------------------------------------------===//
 // Watching connections
 //===----------------------------------------------------------------------===//

@@ -58,9 +58,11 @@ void Connection::enter(StateTy Next) {
   Deadline = CurrentTransfer.deadline();
   if (Next == Sending)
     LastSent = Clock::now();
+  else if (Next == Receiving) // the server has taken the job
+    os::setResetOnClose(Fd, false);
   NextStallCheck = Next == Receiving
                        ? Clock::time_point::max()
-                       : Clock::now() + TheNetworkLimits.AckTimeout / 3;
+                       : Clock::now() + TheNetworkLimits.AckTimeout / 4;
 }
 
 /// Lets the connection stall: a server that is busy with other jobs reads
@@ -68,8 +70,15 @@ void Connection::enter(StateTy Next) {
 void Connection::checkStall(Clock::time_point Now) {
   if (Now < NextStallCheck)
     return;
+  const Clock::duration AckTimeout = TheNetworkLimits.AckTimeout;
+  // A server whose queue was full may have accepted the connection meanwhile,
+  // and wait for the job. The system would drop the connection without telling
+  // the server.
+  if (Host.Kind == HostKind::Tcp && Now - LastSent >= AckTimeout * 2 / 3 &&
+      isMachineSilent(Fd) && wireBytes(Fd).Acknowledged <= 1)
+    return onBreak("the connection broke", ETIMEDOUT);
   allowStall(Fd, Now - LastSent);
-  NextStallCheck = Now + TheNetworkLimits.AckTimeout / 3;
+  NextStallCheck = Now + AckTimeout / 4;
 }
 
 void Connection::fail(FailureTy F, std::string Why) {

@@ -102,6 +102,7 @@ int dtlto::distcc::beginConnect(const Address &A) {
   ::setsockopt(Fd, IPPROTO_TCP, TCP_NODELAY, reinterpret_cast<char *>(&On),
                sizeof(On));
   watchMachine(Fd);
+  os::setResetOnClose(Fd, true);
   if (!os::beginConnect(Fd, reinterpret_cast<const sockaddr *>(&A.Storage),
                         A.Size)) {
     int Code = errno;

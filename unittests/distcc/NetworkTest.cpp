@@ -8,6 +8,7 @@
 #include "Network.h"
 #include "Dial.h"
 #include "FakeHost.h"
+#include "System.h"
 #include <cerrno>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -71,6 +72,24 @@ TEST_F(NetworkTest, TheSystemWatchesTheMachine) {
   allowStall(Fd, 100s);
   EXPECT_EQ(option(Fd, IPPROTO_TCP, TCP_USER_TIMEOUT), 12000);
   ::close(Fd);
+}
+
+TEST_F(NetworkTest, ClosingAConnectionResetsIt) {
+  for (bool DoesReset : {true, false}) {
+    Listener Server;
+    int Fd = distcc::beginConnect(StalledSocket::at(Server.port()));
+    int Accepted = ::accept(Server.fd(), nullptr, nullptr);
+    ASSERT_GE(Accepted, 0);
+    if (!DoesReset)
+      os::setResetOnClose(Fd, false); // as once the reply has begun
+    ::close(Fd);
+    pollfd P = {Accepted, POLLIN, 0};
+    ASSERT_EQ(::poll(&P, 1, 30 * 1000), 1);
+    char Byte;
+    EXPECT_EQ(::recv(Accepted, &Byte, 1, 0), DoesReset ? -1 : 0);
+    EXPECT_TRUE(!DoesReset || errno == ECONNRESET);
+    ::close(Accepted);
+  }
 }
 
 TEST_F(NetworkTest, OtherSocketsStayAsTheyAre) {
