@@ -57,14 +57,14 @@ TEST(StatisticsTest, AddsUp) {
   Local.TheKind = Kind::Local;
   Local.RanLocally = true;
   Local.Accepted = NoTime;
-  addLink(S,
-          link({job("a.o", Source::Worker, {attempt("w1", 2)}),
-                job("b.o", Source::Worker,
-                    {attempt("w2", 1, Outcome::Infrastructure),
-                     attempt("w1", 3, Outcome::Ok, Kind::Retry)}),
-                job("c.o", Source::Local, {Local}),
-                job("d.o", Source::Cache, {})}),
-          "app", "distcc");
+  addLink(
+      S,
+      link({job("a.o", Source::Worker, {attempt("w1", 2)}),
+            job("b.o", Source::Worker,
+                {attempt("w2", 1, Outcome::Infrastructure),
+                 attempt("w1", 3, Outcome::Ok, Kind::Retry)}),
+            job("c.o", Source::Local, {Local}), job("d.o", Source::Cache, {})}),
+      "app", "distcc");
   EXPECT_EQ(S.Links, 1);
   EXPECT_EQ(S.FailedLinks, 0);
   EXPECT_EQ(S.Seconds, 10);
