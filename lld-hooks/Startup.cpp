@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Startup.h"
-#include "Host/AutoPlugin.h"
 #include "Host/FarmStatus.h"
 #include "Host/PluginGuard.h"
 #include "Host/PluginLoader.h"
@@ -37,23 +36,6 @@ static Expected<const dtlto_plugin *> load(StringRef Name, const Options &Opts,
   limitInterrupts();
   Folders.insert(Folders.end(), Opts.PluginPath.begin(), Opts.PluginPath.end());
   return loadPlugin(Name, Folders);
-}
-
-/// Replaces the plugin "auto" by the one that it stands for.
-static Expected<const dtlto_plugin *> loadAuto(Options &Opts,
-                                               const Frontend &F) {
-  StatusLine Errors(errs());
-  PlainMessages Msg(Errors, F.Program, "dtlto: ", F.IsVerbose);
-  Expected<AutoChoice> Choice = chooseAutoPlugin(
-      Opts, Msg, [&](StringRef Name) { return load(Name, Opts, F); });
-  if (!Choice)
-    return Choice.takeError();
-  Opts.Plugin = Choice->Name.str();
-  if (!Choice->TakesArgs)
-    Opts.PluginArgs.clear();
-  (Opts.Status == StatusKind::None ? Opts.DebugNotes : Opts.Notes)
-      .push_back(Choice->Why);
-  return Choice->Plugin;
 }
 
 /// Checks that the files that the user wants can be written: after the link, it
@@ -121,9 +103,10 @@ Error dtlto::startPlugin(Linker &TheLinker, const Frontend &F) {
     return E;
   if (Error E = readEnvironment(Opts))
     return E;
-  if (Error E = (Opts.Plugin == AutoPlugin ? loadAuto(Opts, F)
-                                           : load(Opts.Plugin, Opts, F))
-                    .moveInto(TheLinker.Plugin))
+  StatusLine Errors(errs());
+  PlainMessages Msg(Errors, F.Program, "dtlto: ", F.IsVerbose);
+  auto Load = [&](StringRef Name) { return load(Name, Opts, F); };
+  if (Error E = loadNamedPlugin(Opts, Msg, Load).moveInto(TheLinker.Plugin))
     return E;
   if (Error E = checkFiles(Opts, F.Dashes))
     return E;

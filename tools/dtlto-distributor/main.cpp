@@ -14,7 +14,6 @@
 #include "CommandLine.h"
 #include "Ending.h"
 #include "Files/FileJobs.h"
-#include "Host/AutoPlugin.h"
 #include "Host/PluginGuard.h"
 #include "Host/PluginLoader.h"
 #include "Report/PlainMessages.h"
@@ -62,21 +61,6 @@ static Expected<const dtlto_plugin *> load(const char *Argv0, StringRef Name,
                   std::min(MaxLoad, std::chrono::seconds(Opts.TimeoutSeconds)),
                   isShippedPlugin(Name, Folders.front()));
   return loadPlugin(Name, Folders);
-}
-
-static Expected<const dtlto_plugin *> load(const char *Argv0, Options &Opts,
-                                           Messages &Msg) {
-  if (Opts.Plugin != AutoPlugin)
-    return load(Argv0, Opts.Plugin, Opts);
-  Expected<AutoChoice> Choice = chooseAutoPlugin(
-      Opts, Msg, [&](StringRef Name) { return load(Argv0, Name, Opts); });
-  if (!Choice)
-    return Choice.takeError();
-  Opts.Plugin = Choice->Name.str();
-  if (!Choice->TakesArgs)
-    Opts.PluginArgs.clear();
-  Opts.DebugNotes.push_back(Choice->Why);
-  return Choice->Plugin;
 }
 
 static Expected<JobList> readJobs(const Command &C) {
@@ -161,7 +145,8 @@ static Expected<std::string> prepareFiles(const JobList &List) {
 /// of it.
 static Error run(const char *Argv0, Command &C, PlainMessages &Msg) {
   Options &Opts = C.Opts;
-  Expected<const dtlto_plugin *> Plugin = load(Argv0, Opts, Msg);
+  Expected<const dtlto_plugin *> Plugin = loadNamedPlugin(
+      Opts, Msg, [&](StringRef Name) { return load(Argv0, Name, Opts); });
   if (!Plugin)
     return Plugin.takeError();
   showNotes(Opts, Msg);

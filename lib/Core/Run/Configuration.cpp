@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Run/Configuration.h"
+#include "Host/AutoPlugin.h"
 #include "Host/PluginLoader.h"
 #include "Support/Failure.h"
 #include "Support/FileTask.h"
@@ -201,6 +202,23 @@ Error dtlto::finishOptions(Options &Opts, StringRef Dashes) {
     return failure(Opts.FirstOption + " needs " + Dashes +
                    "thinlto-dist-plugin=<name>");
   return Error::success();
+}
+
+Expected<const dtlto_plugin *> dtlto::loadNamedPlugin(
+    Options &Opts, Messages &Msg,
+    function_ref<Expected<const dtlto_plugin *>(StringRef)> Load) {
+  if (Opts.Plugin != AutoPlugin)
+    return Load(Opts.Plugin);
+  Expected<AutoChoice> Choice = chooseAutoPlugin(Opts, Msg, Load);
+  if (!Choice)
+    return Choice.takeError();
+  Opts.Plugin = Choice->Name.str();
+  if (!Choice->TakesArgs)
+    Opts.PluginArgs.clear();
+  // A status says it without --verbose.
+  (Opts.Status == StatusKind::None ? Opts.DebugNotes : Opts.Notes)
+      .push_back(Choice->Why);
+  return Choice->Plugin;
 }
 
 void dtlto::showNotes(const Options &Opts, Messages &Msg) {

@@ -48,6 +48,13 @@ void selectPluginArgs(Options &Opts);
 /// precede an option's name in messages.
 llvm::Error finishOptions(Options &Opts, llvm::StringRef Dashes);
 
+/// Loads the plugin that \p Opts name, by \p Load. For "auto", chooses one,
+/// replaces the name in \p Opts, and adds a note.
+llvm::Expected<const dtlto_plugin *> loadNamedPlugin(
+    Options &Opts, Messages &Msg,
+    llvm::function_ref<llvm::Expected<const dtlto_plugin *>(llvm::StringRef)>
+        Load);
+
 /// Shows the notes of \p Opts.
 void showNotes(const Options &Opts, Messages &Msg);
 
