@@ -27,9 +27,9 @@
 #define DTLTO_SDK_PLUGIN_HPP
 
 #include "../ext/batch.h"
-#include "../ext/draft/store.h"
 #include "../ext/probe.h"
 #include "../ext/refuted.h"
+#include "../ext/store.h"
 #include "Job.hpp"
 #include "Status.hpp"
 #include "WorkPool.hpp"
@@ -49,7 +49,9 @@ namespace dtlto::sdk {
 /// arguments. If it has a static function `std::string probe(const
 /// dtlto_session_params &, std::chrono::milliseconds Limit)`, the plugin has
 /// dtlto.probe/1: the function returns where the farm is named, or throws Error
-/// if there is none. The constructor is open(): it takes `const dtlto_host &,
+/// if there is none. If it has a static function `const dtlto_store *store()`
+/// (storeExtension() in Store.hpp), the plugin has dtlto.store/1. The
+/// constructor is open(): it takes `const dtlto_host &,
 /// const dtlto_session_params &`, and throws Error if open() fails. The session
 /// is destroyed when all jobs have results, and then must not leave threads
 /// running.
@@ -94,23 +96,6 @@ public:
   /// comes until one of them ends. Must not wait. Without an override, the
   /// plugin has no dtlto.batch/1.
   virtual void batchComplete() {}
-
-  /// Returns what any client last put under \p Key (32 bytes); empty if there
-  /// is nothing, or more than \p MaxBytes. [any-thread], not after stop(). May
-  /// wait for the network, but returns within \p Limit. Throws Error if the
-  /// store fails. A plugin that overrides this and storePut() has
-  /// DTLTO_EXT_STORE.
-  virtual Buffer storeGet(const uint8_t *Key, uint64_t MaxBytes,
-                          std::chrono::milliseconds Limit) {
-    (void)Key, (void)MaxBytes, (void)Limit;
-    return {};
-  }
-  /// Puts \p Bytes under \p Key; empty bytes remove the entry. Otherwise like
-  /// storeGet().
-  virtual void storePut(const uint8_t *Key, std::string_view Bytes,
-                        std::chrono::milliseconds Limit) {
-    (void)Key, (void)Bytes, (void)Limit;
-  }
 
   /// [any-thread] Logs a message. \p Level is DTLTO_LOG_...
   void log(uint32_t Level, const std::string &Text) {
@@ -256,6 +241,14 @@ void probeFarm(const dtlto_session_params &, std::chrono::milliseconds, ...) {}
 /// Whether S has a function probe().
 template <typename S>
 constexpr bool HasProbe = !std::is_void_v<decltype(probeFarm<S>({}, {}, 0))>;
+
+template <typename S> auto getStore(int) -> decltype(S::store()) {
+  return S::store();
+}
+template <typename S> void getStore(...) {}
+/// Whether S has a function store().
+template <typename S>
+constexpr bool HasStore = !std::is_void_v<decltype(getStore<S>(0))>;
 
 /// The functions of the ABI for a session of type S.
 template <typename S> struct Entry {
@@ -410,36 +403,9 @@ template <typename S> struct Entry {
     return Status;
   }
 
-  /// Calls \p Fn; writes its exception to \p Text as one line.
-  template <typename F>
-  static int32_t storeCall(char *Text, uint64_t TextSize, F Fn) noexcept {
-    std::string Why;
-    int32_t Status = guard(Why, [&] { return Fn(), int32_t(DTLTO_OK); });
-    if (Status != DTLTO_OK && Text && TextSize)
-      std::snprintf(Text, size_t(TextSize), "%s", oneLine(Why).c_str());
-    return Status;
-  }
   /// Reserves a tenth of the time for the way back.
   static std::chrono::milliseconds timeLimit(uint32_t TimeoutMs) {
     return std::chrono::milliseconds(TimeoutMs - TimeoutMs / 10);
-  }
-  static int32_t storeGet(dtlto_session *Raw, const uint8_t *Key,
-                          uint64_t MaxBytes, uint32_t TimeoutMs,
-                          dtlto_buffer *Bytes, char *Why,
-                          uint64_t WhySize) noexcept {
-    *Bytes = {};
-    return storeCall(Why, WhySize, [&] {
-      *Bytes = from(Raw)->storeGet(Key, MaxBytes, timeLimit(TimeoutMs)).take();
-    });
-  }
-  static int32_t storePut(dtlto_session *Raw, const uint8_t *Key,
-                          dtlto_span Bytes, uint32_t TimeoutMs, char *Why,
-                          uint64_t WhySize) noexcept {
-    return storeCall(Why, WhySize, [&] {
-      from(Raw)->storePut(
-          Key, {static_cast<const char *>(Bytes.data), size_t(Bytes.size)},
-          timeLimit(TimeoutMs));
-    });
   }
 
   static const void *extension(const char *Id) noexcept {
@@ -447,8 +413,6 @@ template <typename S> struct Entry {
     static const dtlto_status Status = {sizeof(dtlto_status), 0, status};
     static const dtlto_refuted Refuted = {sizeof(dtlto_refuted), 0, refuted};
     static const dtlto_batch Batch = {sizeof(dtlto_batch), 0, batchComplete};
-    static const dtlto_store Store = {sizeof(dtlto_store), 0, storeGet,
-                                      storePut};
     // A function that isn't overridden does nothing: no extension.
     if constexpr (HasProbe<S>)
       if (std::strcmp(Id, DTLTO_EXT_PROBE) == 0)
@@ -465,10 +429,9 @@ template <typename S> struct Entry {
                                   decltype(&Session::batchComplete)>)
       if (std::strcmp(Id, DTLTO_EXT_BATCH) == 0)
         return &Batch;
-    if constexpr (!std::is_same_v<decltype(&S::storeGet),
-                                  decltype(&Session::storeGet)>)
+    if constexpr (HasStore<S>)
       if (std::strcmp(Id, DTLTO_EXT_STORE) == 0)
-        return &Store;
+        return getStore<S>(0);
     return nullptr;
   }
 };
