@@ -13,6 +13,7 @@ using namespace dtlto::plan;
 void Plan::decide() {
   Local.beginStep();
   checkDeadlines();
+  takeFound();
   Executor.deliverHeld();
   if (!Executor.hasFailed()) {
     prepareMore();
@@ -20,6 +21,7 @@ void Plan::decide() {
     compileMore();
     shareMore();
     prepareMore(); // jobs that begin locally have left their places
+    compileMore(); // objects that were found meanwhile are to be compared
     duplicateMore();
     if (Room.isBatchComplete()) {
       Room.BatchIsOpen = false;
@@ -59,6 +61,17 @@ void Plan::checkDeadlines() {
     Executor.dropPlugin(Cause::Timeout);
 }
 
+/// Takes jobs from both ends of the waiting ones as long as their objects were
+/// found. Others follow when their turn comes.
+void Plan::takeFound() {
+  if (Executor.hasFailed())
+    return;
+  while (Jobs.hasWaiting() && Jobs[Jobs.firstWaiting()].IsFound)
+    Executor.useFound(Jobs.firstWaiting());
+  while (Jobs.hasWaiting() && Jobs[Jobs.lastWaiting()].IsFound)
+    Executor.useFound(Jobs.lastWaiting());
+}
+
 //===----------------------------------------------------------------------===//
 // Jobs for the plugin
 //===----------------------------------------------------------------------===//
@@ -69,7 +82,7 @@ void Plan::prepareMore() {
     return Jobs.in(State::Preparing).size() + Jobs.in(State::Ready).size() +
            Jobs.in(State::Offered).size() + Jobs.in(State::Queued).size();
   };
-  while (Jobs.hasWaiting() && NumAhead() < Room.preparedLimit())
+  for (; Jobs.hasWaiting() && NumAhead() < Room.preparedLimit(); takeFound())
     Executor.prepare(Jobs.firstWaiting(), /*ForPlugin=*/!Plugin.IsDropped,
                      Plugin.IsDropped ? Cause::PluginDropped : Cause::None);
 }
@@ -101,9 +114,7 @@ void Plan::offerMore() {
   if (Plugin.IsDropped)
     return;
   if (!Plugin.wasOpened()) {
-    // A job that is being prepared may want the plugin.
-    bool IsEarly = (Opts.OpenAtOnce || IsOpenRequested) &&
-                   !Jobs.in(State::Preparing).empty();
+    bool IsEarly = Opts.OpenAtOnce && !Jobs.in(State::Preparing).empty();
     if (Ready.empty() && !IsEarly)
       return;
     Plugin.recordOpen(/*IsDone=*/false);
@@ -156,8 +167,10 @@ void Plan::compileMore() {
 void Plan::shareMore() {
   Share.beginStep();
   const unsigned Limit = Share.localShare();
-  while (Sharing::MaybeDecision D = Share.next(Limit))
+  while (Sharing::MaybeDecision D = Share.next(Limit)) {
     execute(*D);
+    takeFound();
+  }
 }
 
 void Plan::duplicateMore() {

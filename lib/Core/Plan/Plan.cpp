@@ -113,9 +113,6 @@ void Plan::dispatch(const Event &E) {
   switch (E.What) {
   case Event::Tick:
     return Plugin.recordCall(E.CallSince);
-  case Event::OpenRequested:
-    IsOpenRequested = true;
-    return;
   case Event::Opened:
     return onOpened(E);
   case Event::OpenFailed:
@@ -138,6 +135,7 @@ void Plan::dispatch(const Event &E) {
   case Event::Delivered:
   case Event::DeliverFailed:
   case Event::Confirmed:
+  case Event::Found:
     return handleJobEvent(E);
   default:
     break;
@@ -172,6 +170,8 @@ void Plan::handleJobEvent(const Event &E) {
       Executor.endJob(E.Job, E.What == Event::Delivered ? Cause::Done
                                                         : Cause::DeliverFailed);
     return;
+  case Event::Found:
+    return onFound(E.Job);
   default:
     break;
   }
@@ -367,4 +367,23 @@ void Plan::onCompiledLocally(const Attempt &A, const Event &E) {
   Executor.win(A);
   Jobs.notes(J).IsProven = true;
   Executor.hold(J);
+}
+
+/// Uses the object from the remote cache unless the job has one. If an attempt
+/// may be writing the job's side files, they must belong to that attempt's
+/// object.
+void Plan::onFound(JobId J) {
+  const Job &Wanted = Jobs[J];
+  if (Wanted.At == Stage::Waiting) {
+    Jobs.notes(J).IsFound = true;
+    return Jobs.markNotRemaining(J);
+  }
+  auto MayWrite = [](const Attempt *A) {
+    return A->isInFlight() || A->State == State::Compiling;
+  };
+  if (Wanted.At != Stage::UnderWay || Wanted.Decisive != 0 ||
+      (Wanted.Info.HasSideFiles &&
+       std::any_of(Wanted.Attempts.begin(), Wanted.Attempts.end(), MayWrite)))
+    return;
+  Executor.useFound(J);
 }

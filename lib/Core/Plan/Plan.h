@@ -114,10 +114,12 @@ private:
   void onSucceeded(const Attempt &A, const Event &E);
   void onFailed(const Attempt &A, Cause Why);
   void onCompiledLocally(const Attempt &A, const Event &E);
+  void onFound(JobId J);
 
   // Choosing the next steps (Decide.cpp).
   void decide();
   void checkDeadlines();
+  void takeFound();
   void prepareMore();
   void offerMore();
   void compileMore();
@@ -136,7 +138,6 @@ private:
   LocalThreads Local{Opts, Jobs};
   Sharing Share{Opts, Jobs, Plugin, Room, Local, Rates};
   Steps Executor{Opts, Jobs, Plugin, Local};
-  bool IsOpenRequested = false; // by a job that is being prepared
   bool HasStarted = false;
 };
 

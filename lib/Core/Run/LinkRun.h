@@ -34,6 +34,7 @@
 namespace dtlto {
 
 class Notices;
+class RemoteCache;
 
 /// Maps workers' names to the plan's numbers, which start at 1.
 class WorkerNames {
@@ -120,6 +121,7 @@ private:
   void runOnHelper(plan::JobId J, std::function<void()> Work);
   void prepare(const plan::Action &A);
   void offer(const plan::Action &A);
+  void takeFound(const plan::Action &A);
   void cancel(plan::AttemptId A);
   void compileLocally(const plan::Action &A);
   void verify(const plan::Action &A);
@@ -152,6 +154,7 @@ private:
   WorkerNames Workers;
 
   HelperQueue HelperWork;
+  std::unique_ptr<RemoteCache> Remote; // null if there is none
 
   // Threads last, so that they end before what they use.
   std::unique_ptr<WorkerThreads> Helpers;   // prepare, verify, deliver
