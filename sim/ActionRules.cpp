@@ -44,9 +44,7 @@ Rules::Attempt &Rules::addFound(const Action &A) {
   for (AttemptId Id : J.Attempts)
     expect(!Infos[A.Job].HasSideFiles || !Attempts[Id].Compiles,
            "is found while its side files are being written");
-  NumSampled += A.IsSampled && !J.HasBegun;
-  J.IsSampled |= A.IsSampled;
-  J.HasBegun = true;
+  expect(J.HasBegun, "is found before LLVM's cache was asked");
   Attempt &New = add(A, Stage::Good);
   New.IsCached = true;
   Live.erase(A.Attempt);

@@ -918,21 +918,19 @@ TEST(PlanTest, AFoundObjectWins) {
   // Wherever the job is: being prepared, at the plugin, or done.
   History H(remoteOnly(), jobs({3, 2, 1}));
   H.play({{0, "start", "prepare 1, prepare 2, prepare 3"},
-          {1, "found j1", "won 4, cancel 2 overtaken, deliver 4"},
+          {1, "found j1", ""},
           {2, "prepared 1", "open"},
           {3, "opened", "load, offer 1"},
           {4, "accepted 1", ""},
-          {5, "prepared 3", "offer 3"},
-          {6, "found j0", "won 5, cancel 1 overtaken, deliver 5"},
-          {7, "good 3", "won 3, deliver 3"},
-          {8, "found j2", ""},
+          {5, "prepared 3", ""}, // an earlier one is being prepared
+          {6, "prepared 2", "cancel 2 overtaken, won 4, deliver 4, offer 3"},
+          {7, "found j0", "won 5, cancel 1 overtaken, deliver 5"},
+          {8, "good 3", "won 3, deliver 3"},
           {9, "found j2", ""},
-          // The thread that prepared it has to end.
-          {10, "prepared 2", ""},
-          {11, "delivered j0", "end j0 done"},
-          {12, "delivered j1", "end j1 done"},
-          {13, "delivered j2", "end j2 done, close"},
-          {14, "found j2", ""}});
+          {10, "delivered j0", "end j0 done"},
+          {11, "delivered j1", "end j1 done"},
+          {12, "delivered j2", "end j2 done, close"},
+          {13, "found j2", ""}});
   EXPECT_TRUE(H.P.isDone());
 }
 
@@ -948,16 +946,16 @@ TEST(PlanTest, AFoundObjectStopsALocalCompile) {
   EXPECT_TRUE(H.P.isDone());
 }
 
-TEST(PlanTest, FoundJobsThatWaitTakeNoPlace) {
+TEST(PlanTest, LLVMsCacheComesFirst) {
   Options O = remoteOnly();
   O.MinPrepared = O.MaxPrepared = 1;
-  History H(O, jobs({5, 4, 3, 2, 1}));
+  History H(O, jobs({3, 2, 1}));
   H.play({{0, "start", "prepare 1"},
-          {1, "found j2", ""}, // in the middle
-          {2, "found j4", "won 2, deliver 2"},
-          {3, "found j1", "won 3, deliver 3, won 4, deliver 4"},
-          {4, "hit 1", "end j0 cached, prepare 5"},
-          {5, "found j3", "won 6, cancel 5 overtaken, deliver 6"}});
+          {1, "found j1", ""}, // still waits
+          {2, "found j0", ""},
+          {3, "hit 1", "end j0 cached, prepare 2"},
+          {4, "inexpressible 2", "won 3, deliver 3, prepare 4"},
+          {5, "broken 4", "end j2 preparefailed"}});
 }
 
 TEST(PlanTest, SideFilesHaveOneWriter) {
@@ -971,7 +969,8 @@ TEST(PlanTest, SideFilesHaveOneWriter) {
           {3, "compiled 2 1", "won 2, deliver 2"}});
   History Early(O, Jobs);
   Early.play({{0, "start", "prepare 1"},
-              {1, "found j0", "won 2, cancel 1 overtaken, deliver 2"}});
+              {1, "found j0", ""},
+              {2, "prepared 1", "cancel 1 overtaken, won 2, deliver 2"}});
 }
 
 TEST(PlanTest, AFoundObjectIsCompared) {
@@ -979,15 +978,16 @@ TEST(PlanTest, AFoundObjectIsCompared) {
   O.VerifyPercent = 100;
   History H(O, jobs({2, 1}));
   H.play({{0, "start", "prepare 1, prepare 2"},
-          {1, "found j0", "won 3, cancel 1 overtaken, compile 4"},
+          {1, "found j0", ""},
+          {2, "prepared 1", "cancel 1 overtaken, won 3, compile 4"},
           // The object that is being compiled already serves.
-          {2, "inexpressible 2", "stays 5 inexpressible"},
-          {3, "found j1", "won 6"},
-          {3, "found j1", ""},
-          {4, "compiled 4 1", "verify 4, compile 5"},
-          {5, "verified j0", ""},
-          {6, "compiled 5 1", "verify 5"},
-          {7, "differs j1", "end j1 verifyfailed, end j0 linkfailed"}});
+          {3, "inexpressible 2", "stays 5 inexpressible"},
+          {4, "found j1", "won 6"},
+          {5, "found j1", ""},
+          {6, "compiled 4 1", "verify 4, compile 5"},
+          {7, "verified j0", ""},
+          {8, "compiled 5 1", "verify 5"},
+          {9, "differs j1", "end j1 verifyfailed, end j0 linkfailed"}});
 }
 
 TEST(PlanTest, NothingIsTakenAfterAFailure) {

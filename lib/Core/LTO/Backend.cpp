@@ -192,9 +192,9 @@ dtlto::pluginBackend(Linker &TheLinker, ThreadPoolStrategy Parallelism,
     guardAgainstExit();
     showNotes(TheLinker.Opts, *TheLinker.Msg);
     if (Error E = openRemoteCache(TheLinker))
-      return std::make_unique<FailingThinBackend>(Conf, CombinedIndex,
-                                                  ModuleToDefinedGVSummaries,
-                                                  toString(std::move(E)));
+      return std::make_unique<FailingThinBackend>(
+          Conf, CombinedIndex, ModuleToDefinedGVSummaries,
+          "dtlto: " + toString(std::move(E)));
     return std::make_unique<PluginThinBackend>(
         TheLinker, Conf, CombinedIndex, ModuleToDefinedGVSummaries, Parallelism,
         AddStream, Cache, Unavailable, OnWrite, ShouldEmitIndexFiles,

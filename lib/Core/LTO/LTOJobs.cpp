@@ -133,6 +133,9 @@ std::optional<ResultKey> LTOJobs::resultKey(size_t J) {
   // with the path of a cache (prepareFirst()) belong to that cache.
   if (T.Spec.returnsCodegenData() || (Cache.exists() && namesObject(T)))
     return std::nullopt;
+  // Needn't come from a server.
+  if (Cache.has(T))
+    return std::nullopt;
   Expected<ResultKey> Key = Builder.resultKey(T);
   if (Key)
     return *Key;

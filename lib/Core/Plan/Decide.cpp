@@ -13,7 +13,6 @@ using namespace dtlto::plan;
 void Plan::decide() {
   Local.beginStep();
   checkDeadlines();
-  takeFound();
   Executor.deliverHeld();
   if (!Executor.hasFailed()) {
     prepareMore();
@@ -21,7 +20,6 @@ void Plan::decide() {
     compileMore();
     shareMore();
     prepareMore(); // jobs that begin locally have left their places
-    compileMore(); // objects that were found meanwhile are to be compared
     duplicateMore();
     if (Room.isBatchComplete()) {
       Room.BatchIsOpen = false;
@@ -61,17 +59,6 @@ void Plan::checkDeadlines() {
     Executor.dropPlugin(Cause::Timeout);
 }
 
-/// Takes jobs from both ends of the waiting ones as long as their objects were
-/// found. Others follow when their turn comes.
-void Plan::takeFound() {
-  if (Executor.hasFailed())
-    return;
-  while (Jobs.hasWaiting() && Jobs[Jobs.firstWaiting()].IsFound)
-    Executor.useFound(Jobs.firstWaiting());
-  while (Jobs.hasWaiting() && Jobs[Jobs.lastWaiting()].IsFound)
-    Executor.useFound(Jobs.lastWaiting());
-}
-
 //===----------------------------------------------------------------------===//
 // Jobs for the plugin
 //===----------------------------------------------------------------------===//
@@ -82,7 +69,7 @@ void Plan::prepareMore() {
     return Jobs.in(State::Preparing).size() + Jobs.in(State::Ready).size() +
            Jobs.in(State::Offered).size() + Jobs.in(State::Queued).size();
   };
-  for (; Jobs.hasWaiting() && NumAhead() < Room.preparedLimit(); takeFound())
+  while (Jobs.hasWaiting() && NumAhead() < Room.preparedLimit())
     Executor.prepare(Jobs.firstWaiting(), /*ForPlugin=*/!Plugin.IsDropped,
                      Plugin.IsDropped ? Cause::PluginDropped : Cause::None);
 }
@@ -167,10 +154,8 @@ void Plan::compileMore() {
 void Plan::shareMore() {
   Share.beginStep();
   const unsigned Limit = Share.localShare();
-  while (Sharing::MaybeDecision D = Share.next(Limit)) {
+  while (Sharing::MaybeDecision D = Share.next(Limit))
     execute(*D);
-    takeFound();
-  }
 }
 
 void Plan::duplicateMore() {

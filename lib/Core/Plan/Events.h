@@ -165,8 +165,7 @@ struct Action {
     StayLocal, // * the attempt is to be compiled locally. Why
     CompileLocally, // the attempt
     Won,            // * the attempt made the job's object. AKind Found: the
-                    // attempt begins with the object that was found;
-                    // IsSampled: it is to be compared
+                    // attempt begins with the object that was found
     Refute,         // tell the plugin that its result of the attempt was wrong.
                     // Why
     Verify,         // compare the objects of Job's winner and of this attempt

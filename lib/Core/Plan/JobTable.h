@@ -74,7 +74,7 @@ struct JobNotes {
   AttemptId Decisive = 0;  // the attempt whose end decides the job's
   unsigned Duplicates = 0; // begun at the plugin
   bool IsCached = false;   // a cache had the object
-  bool IsFound = false;    // the remote cache has the object; the job waits
+  bool IsFound = false;    // in the remote cache; the job isn't prepared yet
   bool IsSampled = false;  // is compared, wherever it was compiled
   bool IsProven = false;   // this process made the object, or an equal one
   /// Attempts with a compile error that other compilers may not report

@@ -119,7 +119,6 @@ private:
   // Choosing the next steps (Decide.cpp).
   void decide();
   void checkDeadlines();
-  void takeFound();
   void prepareMore();
   void offerMore();
   void compileMore();

@@ -97,8 +97,7 @@ void Steps::dropDuplicate(const Attempt &A) {
 
 void Steps::win(const Attempt &A) {
   const JobId J = A.Job;
-  addAction(Action::Won, J, A.Id, A.Why).IsSampled =
-      A.Kind == Kind::Found && Jobs[J].IsSampled;
+  addAction(Action::Won, J, A.Id, A.Why);
   for (auto [WrongAttempt, Why] : Jobs[J].Doubted)
     refute(J, WrongAttempt, Why);
   Jobs.notes(J).Decisive = A.Id;
@@ -129,6 +128,7 @@ void Steps::compare(const Attempt &A) {
 
 void Steps::useFound(JobId J) {
   Jobs.notes(J).IsCached = true;
+  Jobs.notes(J).IsFound = false;
   const Attempt &A = Jobs.add(J, Kind::Found, State::Queued, Cause::None);
   if (Jobs[J].IsSampled)
     return compare(A);

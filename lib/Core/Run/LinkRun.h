@@ -86,6 +86,7 @@ private:
     llvm::AddStreamFn Out = {}, RemoteOut = {};
     plan::AttemptId Winner = 0; // whose object counts; 0 if none yet
     std::vector<RefusedObject> Refused = {};
+    bool IsFound = false; // in the remote cache
   };
   /// The state of an attempt until it ends.
   struct Attempt {
