@@ -200,11 +200,13 @@ void HttpStore::run(Exchange &E, const uint8_t *Key, milliseconds Limit) {
   curl_easy_getinfo(E.Handle, CURLINFO_EFFECTIVE_METHOD, &Method);
   const bool IsOtherMethod =
       E.IsPut && Method && std::strcmp(Method, "PUT") != 0;
-  Idle.give(std::move(Handle));
+  // After a failure, libcurl refuses some changes of a handle.
+  if (Code == CURLE_OK)
+    Idle.give(std::move(Handle));
 
   if (Code == CURLE_FILESIZE_EXCEEDED)
     E.IsTooLong = true;
-  else if (Code == CURLE_UNSUPPORTED_PROTOCOL)
+  else if (Code == CURLE_UNSUPPORTED_PROTOCOL && E.Status / 100 == 3)
     fail("the server redirects to another protocol");
   else if (Code != CURLE_OK && !E.IsTooLong)
     fail(Text[0] ? Text : curl_easy_strerror(Code));
