@@ -13,7 +13,7 @@
 using namespace dtlto::redis;
 
 // A status or an error, and what surrounds a text.
-static constexpr size_t MaxLine = size_t(64) << 10;
+static constexpr size_t MaxLine = size_t(8) << 10;
 
 // What hiredis calls for a part of a reply. Null makes it fail. Commands have
 // no replies with parts, so that arrays are refused before their memory is
