@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs a command with a stock server for a store on this machine.
 
-  server.py nginx|redis [--password] [--room=FOLDER] -- COMMAND...
+  server.py nginx [--tls] [--room=FOLDER] -- COMMAND...
+  server.py redis [--password] -- COMMAND...
   server.py freeze
 
 Starts nginx or redis-server on free ports at 127.0.0.1 with a folder of its own, waits
@@ -11,13 +12,15 @@ until it listens, runs COMMAND, and stops the server by process id, however COMM
 ended. The exit code is COMMAND's, which gets
 
   STORE          the server's folder
-  HTTP, HTTPS    URLs of nginx, without a path; EXPIRED and OTHER_NAME have such
-                 certificates, and MUTUAL requires one of the client
+  HTTP           the URL of nginx, without a path
   REDIS          the URL of redis-server
 
-The folder has ca.pem, which signed all certificates, other.pem, another authority,
-client.pem, client.key, stranger.pem, stranger.key (of the other authority), and
-locked.key, which has a password. nginx has these paths:
+With --tls, there are also HTTPS; EXPIRED and OTHER_NAME, which have such certificates;
+and MUTUAL, which requires one of the client. STORE then has ca.pem, which signed all
+of them, other.pem, another authority, client.pem, client.key, stranger.pem and
+stranger.key (of the other authority), and locked.key, which has a password.
+
+nginx has these paths:
 
   /cache         a store in files, in STORE/contents
   /room          one in FOLDER
@@ -67,11 +70,15 @@ http {{
   client_max_body_size 64m;
   default_type application/octet-stream;
   map $http_authorization $has_token {{ default 0; "Bearer {token}" 1; }}
-  ssl_certificate_key {folder}/server.key;
-  ssl_certificate {folder}/server.pem;
   dav_methods PUT;
   create_full_put_path on;
   server {{ listen 127.0.0.1:{http}; include {folder}/paths; }}
+  {tls}
+}}
+"""
+TLS = """
+  ssl_certificate_key {folder}/server.key;
+  ssl_certificate {folder}/server.pem;
   server {{ listen 127.0.0.1:{https} ssl; include {folder}/paths; }}
   server {{ listen 127.0.0.1:{mutual} ssl; include {folder}/paths;
     ssl_verify_client on; ssl_client_certificate {folder}/ca.pem; }}
@@ -79,7 +86,6 @@ http {{
     ssl_certificate {folder}/expired.pem; ssl_certificate_key {folder}/expired.key; }}
   server {{ listen 127.0.0.1:{other_name} ssl; include {folder}/paths;
     ssl_certificate {folder}/elsewhere.pem; ssl_certificate_key {folder}/elsewhere.key; }}
-}}
 """
 PATHS = """
 root {folder}/contents;
@@ -112,7 +118,7 @@ def make_certificates(folder):
                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                        stderr=subprocess.PIPE)
 
-    new = ["req", "-newkey", "rsa:2048", "-nodes"]
+    new = ["req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
     for name in "ca", "other":
         openssl(*new, "-x509", "-days", "2", "-subj", "/CN=" + name, "-keyout",
                 name + ".key", "-out", name + ".pem")
@@ -128,7 +134,7 @@ def make_certificates(folder):
         openssl("x509", "-req", "-days", days, "-in", name + ".csr", "-CA",
                 ca + ".pem", "-CAkey", ca + ".key", "-CAcreateserial", "-extfile",
                 "names", "-out", name + ".pem")
-    openssl("rsa", "-aes256", "-in", "client.key", "-passout", "pass:secret",
+    openssl("pkey", "-aes256", "-in", "client.key", "-passout", "pass:secret",
             "-out", "locked.key")
 
 
@@ -142,21 +148,24 @@ class Server(daemons.Server):
         getattr(self, "prepare_" + opts.kind)(opts)
 
     def prepare_nginx(self, opts):
-        make_certificates(self.folder)
         write(self.folder + "/token", "token-of-the-store\n")
         write(self.folder + "/users", "linker:{PLAIN}password-of-the-linker\n")
         write(self.folder + "/netrc", "machine 127.0.0.1 login linker password "
                                       "password-of-the-linker\n")
         write(self.folder + "/wrong-netrc", "machine 127.0.0.1 login linker "
                                             "password password-of-nobody\n")
-        ports = {name: free_port() for name in (
-            "http", "https", "mutual", "expired", "other_name")}
+        names = ["http"]
+        if opts.tls:
+            names += ["https", "mutual", "expired", "other_name"]
+            make_certificates(self.folder)
+        ports = {name: free_port() for name in names}
         self.port = ports["http"]
         for name, port in ports.items():
             self.env[name.upper()] = "http%s://127.0.0.1:%d" % (
                 "" if name == "http" else "s", port)
         room = os.path.abspath(opts.room) if opts.room else self.folder
         values = dict(ports, folder=self.folder, room=room, token="token-of-the-store")
+        values["tls"] = TLS.format(**values) if opts.tls else ""
         write(self.folder + "/nginx.conf", NGINX.format(**values))
         write(self.folder + "/paths", PATHS.format(**values))
         for name in "cache", "token", "basic":
@@ -213,6 +222,7 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("kind", choices=["nginx", "redis"])
     parser.add_argument("--password", action="store_true")
+    parser.add_argument("--tls", action="store_true")
     parser.add_argument("--room", default="")
     parser.add_argument("--limit", type=float, default=300)
     parser.add_argument("command", nargs="+")
