@@ -120,7 +120,7 @@ back. The output is the same, byte for byte, as the one of ld.lld.
 This package has the linker and the plugin that runs jobs on this machine."
   DEPENDS "${_llvm}"
   RECOMMENDS "${_clang}"
-  SUGGESTS "dtlto-codegen, dtlto-plugin-distcc, dtlto-plugin-icecc, dtlto-plugin-distributor, dtlto-plugin-make, dtlto-plugin-reapi"
+  SUGGESTS "dtlto-codegen, dtlto-plugin-distcc, dtlto-plugin-icecc, dtlto-plugin-distributor, dtlto-plugin-make, dtlto-plugin-reapi, dtlto-stores"
   LICENCE lld)
 dtlto_package(dtlto-codegen codegen
   SUMMARY "worker that compiles one job of a ThinLTO link"
@@ -183,6 +183,14 @@ servers of the Remote Execution API, as Bazel and recc use them, together
 with the compiler that runs them there."
     DEPENDS "dtlto (= ${_version}), dtlto-codegen (= ${_version})"
     LICENCE reapi)
+endif()
+if(DTLTO_HAVE_STORE_HTTP OR DTLTO_HAVE_STORE_REDIS)
+  dtlto_package(dtlto-stores stores
+    SUMMARY "remote caches for ThinLTO links"
+    DETAILS "Libraries with which the dtlto linker shares optimized modules and objects
+between machines, on servers for HTTP or Redis
+(--thinlto-dist-remote-cache=URL)."
+    DEPENDS "dtlto (= ${_version})")
 endif()
 dtlto_package(dtlto-dev dev
   SUMMARY "ThinLTO on many machines: for build files and for new plugins"

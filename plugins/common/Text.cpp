@@ -25,6 +25,11 @@ bool hasControl(std::string_view Text) {
                      [](unsigned char C) { return C < 0x20 || C == 0x7f; });
 }
 
+bool isPrintableAscii(std::string_view Text) {
+  return std::all_of(Text.begin(), Text.end(),
+                     [](char C) { return C >= 0x20 && C <= 0x7e; });
+}
+
 std::string quote(std::string_view Text) {
   constexpr size_t MaxLength = 200;
   std::string Result = "'";

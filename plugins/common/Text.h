@@ -25,6 +25,8 @@ std::string hex(uint8_t Byte);
 
 /// Whether \p Text contains a control character.
 bool hasControl(std::string_view Text);
+/// Whether \p Text has no characters other than printable ASCII.
+bool isPrintableAscii(std::string_view Text);
 
 /// Reads all of \p Text as a decimal number from \p Min to \p Max, without a
 /// sign. Returns false for any other text, and leaves \p Value alone.

@@ -7,6 +7,7 @@
 
 #include "Credentials.h"
 #include "Guard.h"
+#include "SettingsFile.h"
 #include "Text.h"
 #include "dtlto/sdk/Result.hpp"
 #include <algorithm>
@@ -34,7 +35,6 @@ static constexpr auto MinAge = 1s;
 static constexpr int MaxHeaders = 100;
 // What servers accept in a call by default.
 static constexpr size_t MaxHeaderBytes = 16384;
-static constexpr size_t MaxToken = size_t(64) << 10;
 // Ends the retries of a call if the file keeps changing.
 static constexpr unsigned MaxRefused = 2;
 // Limits for a helper's standard output, and for its standard error in a
@@ -48,14 +48,7 @@ static constexpr int SliceMs = 20;
 //===----------------------------------------------------------------------===//
 
 std::string TokenFile::read(const std::string &Name) {
-  std::string Token = readSettingsFile(Name, "token-file", MaxToken);
-  Token.erase(Token.find_last_not_of(" \t\r\n") + 1);
-  const char *Flaw = hasControl(Token) ? " has more than one line"
-                     : !isHeaderValue(Token)
-                         ? " has characters other than printable ASCII"
-                         : nullptr;
-  if (Flaw)
-    throw sdk::Error(DTLTO_ERROR_CALLER, "token-file=: " + quote(Name) + Flaw);
+  std::string Token = readSecretFile(Name, "token-file");
   return Token.empty() ? "" : "Bearer " + Token;
 }
 

@@ -7,6 +7,7 @@
 
 #include "Reach.h"
 #include "Settings.h"
+#include "SettingsFile.h"
 #include "Text.h"
 #include "dtlto/sdk/Result.hpp"
 #include <cctype>

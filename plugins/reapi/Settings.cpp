@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Settings.h"
-#include "System.h"
+#include "SettingsFile.h"
 #include "Text.h"
 #include "dtlto/sdk/Result.hpp"
 #include <algorithm>
@@ -23,32 +23,6 @@ using dtlto::sdk::Error;
 using namespace std::string_view_literals;
 
 static constexpr size_t MaxConfigSize = size_t(1) << 20;
-
-/// Like readSettingsFile(), for a file that may be empty.
-static std::string readFile(const std::string &Name, const char *Setting,
-                            size_t Limit) {
-  std::string Text;
-  int Why = os::readFile(Name, Limit, Text);
-  if (Why == 0)
-    return Text;
-  const std::string Place = std::string(Setting) + "=: ";
-  if (Why == EFBIG)
-    throw Error(DTLTO_ERROR_CALLER, Place + quote(Name) + " is longer than " +
-                                        std::to_string(Limit) + " bytes");
-  bool IsFile = Why != EISDIR && Why != EINVAL;
-  throw Error(DTLTO_ERROR_CALLER,
-              Place + "cannot read " + quote(Name) + ": " +
-                  (IsFile ? std::strerror(Why) : "not a regular file"));
-}
-
-std::string dtlto::reapi::readSettingsFile(const std::string &Name,
-                                           const char *Setting, size_t Limit) {
-  std::string Text = Name.empty() ? "" : readFile(Name, Setting, Limit);
-  if (!Name.empty() && Text.empty())
-    throw sdk::Error(DTLTO_ERROR_CALLER,
-                     std::string(Setting) + "=: " + quote(Name) + " is empty");
-  return Text;
-}
 
 bool dtlto::reapi::readEndpoint(std::string_view Text, bool Tls, Endpoint &E) {
   E = Endpoint();
@@ -102,8 +76,7 @@ bool dtlto::reapi::isHeaderName(std::string_view Name) {
 }
 
 bool dtlto::reapi::isHeaderValue(std::string_view Value) {
-  return std::all_of(Value.begin(), Value.end(),
-                     [](char C) { return C >= 0x20 && C <= 0x7e; });
+  return isPrintableAscii(Value);
 }
 
 bool dtlto::reapi::isBinaryHeader(std::string_view Name) {
@@ -413,7 +386,7 @@ void Reader::readConfig() {
   ++Rank;
   if (Config.empty())
     return;
-  std::string All = readFile(Config, "config", MaxConfigSize);
+  std::string All = readFileOf(Config, "config", MaxConfigSize);
   std::string_view Rest = All;
   for (unsigned No = 1; !Rest.empty(); ++No) {
     size_t End = std::min(Rest.find('\n'), Rest.size());

@@ -96,12 +96,6 @@ bool isHeaderValue(std::string_view Value);
 bool isBinaryHeader(std::string_view Name);
 std::string lowerCase(std::string_view Text); // of ASCII
 
-/// Reads the whole small file \p Name, which the setting \p Setting names. An
-/// empty name is an empty text. Throws sdk::Error, which names both, if the
-/// file can't be read, is empty, or has more than \p Limit bytes.
-std::string readSettingsFile(const std::string &Name, const char *Setting,
-                             size_t Limit);
-
 } // namespace dtlto::reapi
 
 #endif // DTLTO_REAPI_SETTINGS_H
