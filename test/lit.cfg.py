@@ -113,6 +113,19 @@ if config.sanitizers != [""]:
 if "thread" in config.sanitizers:
     config.available_features.add("tsan")
 
+# Remote caches: their libraries, and stock servers.
+for scheme in "http", "redis":
+    if os.path.exists(os.path.join(config.dtlto_obj_root, "lib", "dtlto",
+                                   "libdtlto_store_%s.so" % scheme)):
+        config.available_features.add("store-" + scheme)
+if shutil.which("redis-server"):
+    config.available_features.add("redis-server")
+nginx = shutil.which("nginx", path=config.environment["PATH"] +
+                     ":/usr/sbin:/sbin")
+if nginx and b"http_dav_module" in subprocess.run(
+        [nginx, "-V"], stderr=subprocess.PIPE).stderr:
+    config.available_features.add("nginx")
+
 # Without site packages: most tests are too short to search their paths.
 python = config.python = sys.executable + " -S"
 compare = "{} {} --stock={} --ours={} --counter={}".format(

@@ -319,8 +319,11 @@ void Timeline::recordLocalCompile(const Step &S) {
   A.Done = since(S.Ended - Zero);
   A.Running = std::max(0.0, A.Done - S.Seconds);
   if (S.Status != DTLTO_OK) {
-    A.TheOutcome = Outcome::Compiler;
-    A.Message = S.Output.str();
+    // A compile that isn't needed any more is stopped.
+    A.TheOutcome = J.From == JobRecord::Source::None ? Outcome::Compiler
+                                                     : Outcome::Cancelled;
+    if (A.TheOutcome == Outcome::Compiler)
+      A.Message = S.Output.str();
     return;
   }
   // The plugin may have been faster.
