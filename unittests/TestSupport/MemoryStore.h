@@ -16,6 +16,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <thread>
 
 namespace dtlto::test {
 
@@ -24,7 +25,12 @@ namespace dtlto::test {
 class MemoryStore {
 public:
   MemoryStore() { Instance = this; }
-  ~MemoryStore() { Instance = nullptr; }
+  /// Waits until the last thread has left its store.
+  ~MemoryStore() {
+    while (NumOpen != 0)
+      std::this_thread::yield();
+    Instance = nullptr;
+  }
   MemoryStore(const MemoryStore &) = delete;
 
   /// Opens a store with these contents.

@@ -268,16 +268,22 @@ std::shared_ptr<KeptModules> dtlto::openKeptModules(Link &TheLink) {
   const Options &Opts = TheLink.Process.Opts;
   if (Opts.KeepIR.empty())
     return nullptr;
-  std::unique_ptr<ModuleStore> Store;
+  auto Modules = std::make_shared<KeptModules>(TheLink.Jobs, /*Store=*/nullptr,
+                                               Opts.VerifyPercent != 0);
+  if (!Modules->reason().empty())
+    return Modules;
   if (!Opts.keepsInFarm()) {
-    Store = makeFolderStore(TheLink.Host.Msg, Opts.KeepIR);
-  } else if (auto Farm = openFarmStore(TheLink)) {
-    Store = makeSharedStore(std::move(*Farm), Opts.Memory);
-  } else {
-    TheLink.Host.Msg.warning("optimised modules cannot be kept: " +
-                             toString(Farm.takeError()));
+    Modules->setStore(makeFolderStore(TheLink.Host.Msg, Opts.KeepIR));
+    return Modules;
+  }
+  auto Farm = openFarmStore(TheLink);
+  if (!Farm) {
+    TheLink.Host.Msg.warning(
+        "optimised modules are neither kept nor used: " +
+        toString(Farm.takeError()) +
+        "; --thinlto-dist-keep-ir=<folder> keeps them on this machine");
     return nullptr;
   }
-  return std::make_shared<KeptModules>(TheLink.Jobs, std::move(Store),
-                                       Opts.VerifyPercent != 0);
+  Modules->setStore(makeSharedStore(std::move(*Farm), Opts.Memory));
+  return Modules;
 }

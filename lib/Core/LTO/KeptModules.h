@@ -44,6 +44,11 @@ public:
   KeptModules(const LinkContext &Ctx, std::unique_ptr<ModuleStore> Store,
               bool IsVerified);
 
+  /// For construction without a store. Call it before the first module.
+  void setStore(std::unique_ptr<ModuleStore> NewStore) {
+    Store = std::move(NewStore);
+  }
+
   /// Why this link neither keeps nor uses modules, in one line; otherwise
   /// empty.
   llvm::StringRef reason() const { return Reason; }
@@ -85,7 +90,7 @@ private:
   void read(const Task &T, Entry &E);
 
   const LinkContext &Ctx;
-  const std::unique_ptr<ModuleStore> Store;
+  std::unique_ptr<ModuleStore> Store;
   const bool IsVerified;
   std::string Reason;
   std::string Common; // the configuration, a part of all keys
