@@ -25,6 +25,7 @@ nginx has these paths:
   /cache         a store in files, in STORE/contents
   /room          one in FOLDER
   /readonly      one in a folder that can't be written to
+  /small         accepts at most 1 MiB
   /token         requires the bearer token of STORE/token
   /basic         requires the user and password of STORE/netrc
   /moved, /loop, /away, /busy
@@ -93,6 +94,7 @@ PATHS = """
 root {folder}/contents;
 location /cache/ {{ }}
 location /readonly/ {{ }}
+location /small/ {{ client_max_body_size 1m; }}
 location /room/ {{ alias {room}/; }}
 location /token/ {{ if ($has_token = 0) {{ return 401; }} }}
 location /basic/ {{ auth_basic store; auth_basic_user_file {folder}/users; }}
