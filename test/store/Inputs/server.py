@@ -57,6 +57,7 @@ PATH = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
 START_LIMIT = 60
 
 NGINX = """
+{user}
 daemon off;
 worker_processes 1;
 pid {folder}/nginx.pid;
@@ -190,6 +191,8 @@ class Server(daemons.Server):
         if opts.tls:
             values["document"] = read_document(opts.document, values)
             values["tls"] = TLS.format(**values)
+        # The room may be in a namespace that has no other user.
+        values["user"] = "user root;" if opts.room and os.geteuid() == 0 else ""
         write(self.folder + "/nginx.conf", NGINX.format(**values))
         write(self.folder + "/paths", PATHS.format(**values))
         for name in "cache", "token", "basic":
