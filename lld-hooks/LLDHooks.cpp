@@ -166,6 +166,6 @@ static bool hasLinked() {
 void wrapExitLLD(int Code) {
   Linker *TheLinker = hookedLinker();
   if (TheLinker && TheLinker->Plugin && Code == 0 && hasLinked())
-    finishLinkWithoutModules(*TheLinker);
+    finishLink(*TheLinker);
   realExitLLD(Code);
 }

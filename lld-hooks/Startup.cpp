@@ -108,6 +108,8 @@ Error dtlto::startPlugin(Linker &TheLinker, const Frontend &F) {
   auto Load = [&](StringRef Name) { return load(Name, Opts, F); };
   if (Error E = loadNamedPlugin(Opts, Msg, Load).moveInto(TheLinker.Plugin))
     return E;
+  if (Error E = loadStorePlugin(Opts, Load).moveInto(TheLinker.StorePlugin))
+    return E;
   if (Error E = checkFiles(Opts, F.Dashes))
     return E;
   if (Opts.Status == StatusKind::None)

@@ -24,7 +24,8 @@ Rules::Attempt &Rules::add(const Action &A, Stage At) {
   New.IsKnown = true;
   New.Job = A.Job;
   New.Kind = A.AKind;
-  New.IsAtPlugin = A.AKind != Kind::Local && A.AKind != Kind::Verify;
+  New.IsAtPlugin = A.AKind == Kind::First || A.AKind == Kind::Retry ||
+                   A.AKind == Kind::Duplicate;
   New.At = At;
   New.Why = A.Why;
   New.LastSign = Now;
@@ -33,6 +34,20 @@ Rules::Attempt &Rules::add(const Action &A, Stage At) {
   J.Attempts.push_back(A.Attempt);
   Live.insert(A.Attempt);
   expect(!Failed, "it is begun after the link has failed");
+  return New;
+}
+
+/// Adds an attempt that begins with an object from the remote cache.
+Rules::Attempt &Rules::addFound(const Action &A) {
+  Job &J = Jobs[A.Job];
+  expect(J.IsFound, "has an object that wasn't found");
+  for (AttemptId Id : J.Attempts)
+    expect(!Infos[A.Job].HasSideFiles || !Attempts[Id].Compiles,
+           "is found while its side files are being written");
+  expect(J.HasBegun, "is found before LLVM's cache was asked");
+  Attempt &New = add(A, Stage::Good);
+  New.IsCached = true;
+  Live.erase(A.Attempt);
   return New;
 }
 
@@ -67,7 +82,8 @@ bool Rules::mayName(const Action &A, const Attempt *At) {
   const bool MayBegin =
       !At && A.Attempt != 0 &&
       (A.What == Action::Prepare || A.What == Action::StayLocal ||
-       A.What == Action::CompileLocally);
+       A.What == Action::CompileLocally ||
+       (A.What == Action::Won && A.AKind == Kind::Found));
   expect(MayBegin, "is another job's, or was never begun");
   return MayBegin;
 }
@@ -95,6 +111,8 @@ void Rules::onAction(const Action &A) {
   case Action::CompileLocally:
     return onCompile(A);
   case Action::Won: {
+    if (!At)
+      At = &addFound(A);
     Job &J = Jobs[A.Job];
     expect(At->At == Stage::Good, "wins without an object");
     expect(J.Winner == 0, "is a second winner");

@@ -36,6 +36,7 @@ void Simulation::act(const Action &A) {
   case Action::CompileLocally:
     return compileLocally(A);
   case Action::Won:
+    attempt(A).Job = A.Job;
     attempt(A).IsOver = true;
     return;
   case Action::Verify:
@@ -131,9 +132,6 @@ void Simulation::prepare(const Action &A) {
   else if (J.NotExpressible && A.ForPlugin)
     E.What = Event::NotExpressible;
   E.MustCompare = E.What == Event::CacheHit && J.IsForeign && A.IsSampled;
-  if (TheScenario.has(Feature::Store) && E.What == Event::Prepared &&
-      A.ForPlugin)
-    post(TheScenario.Latency, {Event::OpenRequested});
   onHelper(E);
 }
 

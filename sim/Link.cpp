@@ -35,6 +35,9 @@ LinkResult Simulation::run() {
   uint64_t MaxSteps = 100000 + 2000 * TheScenario.Jobs.size();
   push({Due::Poll}, 1us);
   TheFarm.begin();
+  for (JobId J = 0; J != TheScenario.Jobs.size(); ++J)
+    if (Time At = TheScenario.Jobs[J].FoundAt; At != Never)
+      post(At, {Event::Found, J});
   step(nullptr);
   while (Result.Violation.empty() && !ThePlan.isDone()) {
     Time Wake = ThePlan.wakeUp();

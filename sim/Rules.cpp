@@ -111,6 +111,9 @@ void Rules::onEvent(const Event &E) {
     if (Attempt *A = find(E.Attempt))
       A->IsWrong = false;
     return;
+  case Event::Found:
+    Jobs[E.Job].IsFound = true;
+    return;
   default:
     if (Attempt *A = find(E.Attempt))
       onAttemptEvent(E, *A);

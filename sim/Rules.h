@@ -66,6 +66,7 @@ private:
     unsigned Tries = 0;
     unsigned NumAccepted = 0; // by the plugin, duplicates included
     bool HasBegun = false;
+    bool IsFound = false;   // in the remote cache
     bool IsSampled = false; // by the plan
     bool IsSuspect = false; // its object is to be compared
     bool IsCompared = false, IsDelivering = false, Ended = false;
@@ -115,6 +116,7 @@ private:
   void setSubject(std::optional<plan::JobId> J = {}, plan::AttemptId A = 0);
   Attempt *find(plan::AttemptId Id);
   Attempt &add(const plan::Action &A, Stage At);
+  Attempt &addFound(const plan::Action &A);
   void forgetIfOver(plan::AttemptId Id);
   static bool isLive(const Attempt &A) {
     return A.At != Stage::Ended && A.At != Stage::Good;

@@ -25,7 +25,7 @@ static constexpr std::string_view Names[] = {
     "gives-up",        "open-fails",      "late-states",     "late-answers",
     "stray-events",    "remote-errors",   "errors",          "prepare-fails",
     "deliver-fails",   "verify-fails",    "no-workers",      "only-talks",
-    "few-tokens",      "little-memory",   "batches",         "store",
+    "few-tokens",      "little-memory",   "batches",         "remote-cache",
 };
 static_assert(std::size(Names) == NumFeatures);
 
@@ -142,6 +142,7 @@ static void drawJobs(Scenario &S, unsigned MaxJobs) {
     Unit = 1; // only the estimates are known if all workers stop at once
   double Rare = R.pick({0.02, 0.2, 1.0});
   double MeanBytes = R.pick({1e3, 1e5, 3e6});
+  double Found = Random{S.Seed, OfJobs, 0, 2}.pick({0.1, 0.9, 1.0});
   std::vector<std::pair<double, JobTruth>> Jobs(N);
   for (unsigned I = 0; I != N; ++I) {
     Random ItemRandom{S.Seed, OfJobs, I};
@@ -169,6 +170,10 @@ static void drawJobs(Scenario &S, unsigned MaxJobs) {
     J.DeliverFails = Has(Feature::DeliverFails, 2.0 / N);
     J.VerifyFails = Has(Feature::VerifyFails, Rare);
     J.IsForeign = ItemRandom.chance(0.5);
+    Random Lookup{S.Seed, OfJobs, I, 1};
+    if (S.has(Feature::RemoteCache) && Lookup.chance(Found))
+      J.FoundAt = Lookup.pick<Time>(
+          {1us, 1ms, 50ms, fromSeconds(J.Seconds * Lookup.unit()), 10s});
   }
   // The linker sorts jobs by their estimated cost.
   std::sort(Jobs.begin(), Jobs.end(), [](const auto &A, const auto &B) {

@@ -64,10 +64,11 @@ enum class Feature : unsigned {
   OnlyTalks, // the plugin reports room endlessly
   FewTokens, // other processes of the build hold most, and may keep them
   LittleMemory,
-  Batches, // the plugin begins jobs only when it has all
-  Store    // preparing a job needs an open plugin
+  Batches,    // the plugin begins jobs only when it has all
+  RemoteCache // has some of the objects, early, late or never
 };
-constexpr unsigned NumFeatures = static_cast<unsigned>(Feature::Store) + 1;
+constexpr unsigned NumFeatures =
+    static_cast<unsigned>(Feature::RemoteCache) + 1;
 std::string_view nameOf(Feature F);
 
 /// The true properties of a job.
@@ -75,7 +76,8 @@ struct JobTruth {
   double Seconds = 0; // on a core of speed 1, like the local ones
   uint64_t Bytes = 0;
   bool IsCached = false, NotExpressible = false;
-  bool IsForeign = false; // another machine made the cached object
+  bool IsForeign = false;           // another machine made the cached object
+  plan::Time FoundAt = plan::Never; // in the remote cache
   bool RemoteError = false, Error = false;
   bool PrepareFails = false, DeliverFails = false, VerifyFails = false;
 };

@@ -148,7 +148,7 @@ Error wrapRun(lto::LTO *LTO, AddStreamFn AddStream, FileCache Cache) {
   if (!Output.empty())
     sys::DontRemoveFileOnSignal(Output);
   if (!E)
-    finishLinkWithoutModules(*TheLinker);
+    finishLink(*TheLinker);
   endGuard();
   SignalsOfLinker->exchange();
   return E;

@@ -53,7 +53,7 @@ static gold::Handler StockHandler = nullptr;
 static gold::Status onAllSymbolsRead() {
   gold::Status Status = StockHandler();
   if (Status == gold::Ok && !wasBackendRequested())
-    finishLinkWithoutModules(*hookedLinker());
+    finishLink(*hookedLinker());
   return Status;
 }
 

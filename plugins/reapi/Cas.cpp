@@ -67,7 +67,8 @@ void Cas::reportProgress(Uploader &U) {
 template <typename F>
 void Cas::wait(std::unique_lock<std::mutex> &Lock, Uploader &U, F Until) {
   assert(Lock.owns_lock());
-  while (!Changed.wait_for(Lock, ProgressInterval, Until)) {
+  while (!Changed.wait_for(Lock, std::min(ProgressInterval, U.Stopping.left()),
+                           Until)) {
     Lock.unlock();
     reportProgress(U);
     Lock.lock();
@@ -95,14 +96,14 @@ Fault Cas::upload(Stop &Stopping, const std::vector<Blob> &Blobs,
       }
     }
     if (!ClaimedBlobs.empty()) {
-      Query Q;
+      auto Q = std::make_shared<Query>();
       for (const Blob *B : ClaimedBlobs)
-        Q.Blobs.push_back(B->Name);
+        Q->Blobs.push_back(B->Name);
       if (Fault F = find(Stopping, Q))
         return F;
       std::vector<const Blob *> Missing;
       for (const Blob *B : ClaimedBlobs) {
-        if (Q.Missing.count(B->Name)) {
+        if (Q->Missing.count(B->Name)) {
           Missing.push_back(B);
         } else {
           ++S.Sum.BlobsPresent;
@@ -135,18 +136,23 @@ Fault Cas::upload(Stop &Stopping, const std::vector<Blob> &Blobs,
 //===----------------------------------------------------------------------===//
 
 /// The first thread asks for the blobs of all waiting threads.
-Fault Cas::find(Stop &Stopping, Query &Q) {
+Fault Cas::find(Stop &Stopping, const std::shared_ptr<Query> &Q) {
   std::unique_lock<std::mutex> Lock(Mutex);
-  Waiting.push_back(&Q);
-  while (!Q.Done) {
-    if (NumQueries == MaxQueries ||
-        std::find(Waiting.begin(), Waiting.end(), &Q) == Waiting.end()) {
-      Changed.wait(Lock);
+  Waiting.push_back(Q);
+  while (!Q->Done) {
+    auto It = std::find(Waiting.begin(), Waiting.end(), Q);
+    if (Stopping.raised()) {
+      if (It != Waiting.end())
+        Waiting.erase(It);
+      return Fault::cancelled();
+    }
+    if (NumQueries == MaxQueries || It == Waiting.end()) {
+      Changed.wait_for(Lock, Stopping.left());
       continue;
     }
-    std::vector<Query *> Now = {&Q};
-    Waiting.erase(std::find(Waiting.begin(), Waiting.end(), &Q));
-    size_t Size = Q.Blobs.size();
+    std::vector<std::shared_ptr<Query>> Now = {Q};
+    Waiting.erase(It);
+    size_t Size = Q->Blobs.size();
     while (!Waiting.empty() &&
            Size + Waiting.front()->Blobs.size() <= MaxQueryBlobs) {
       Size += Waiting.front()->Blobs.size();
@@ -158,9 +164,9 @@ Fault Cas::find(Stop &Stopping, Query &Q) {
     Fault F = findMissing(Stopping, Now);
     Lock.lock();
     --NumQueries;
-    for (Query *Other : Now) {
+    for (const std::shared_ptr<Query> &Other : Now) {
       // Only this caller is stopped: let the others ask again.
-      if (F && Stopping.raised() && Other != &Q) {
+      if (F && Stopping.raised() && Other != Q) {
         Waiting.push_back(Other);
         continue;
       }
@@ -169,13 +175,14 @@ Fault Cas::find(Stop &Stopping, Query &Q) {
     }
     Changed.notify_all();
   }
-  return Q.QueryFault;
+  return Q->QueryFault;
 }
 
-Fault Cas::findMissing(Stop &Stopping, const std::vector<Query *> &Queries) {
+Fault Cas::findMissing(Stop &Stopping,
+                       const std::vector<std::shared_ptr<Query>> &Queries) {
   auto Request = S.request<re::FindMissingBlobsRequest>(Features.Digest);
   re::FindMissingBlobsResponse Response;
-  for (Query *Q : Queries)
+  for (const auto &Q : Queries)
     for (const BlobName &N : Q->Blobs)
       setDigest(*Request.add_blob_digests(), N);
   Fault F = S.call(Stopping, S.S.Cas, "", [&](grpc::ClientContext &C) {
@@ -185,8 +192,8 @@ Fault Cas::findMissing(Stop &Stopping, const std::vector<Query *> &Queries) {
   Names Missing;
   for (const re::Digest &D : Response.missing_blob_digests())
     Missing.insert({D.hash(), uint64_t(D.size_bytes())});
-  // A query is only used by its owner and by the thread that asks for it.
-  for (Query *Q : Queries)
+  // Only the thread that asks uses a query that is neither waiting nor done.
+  for (const auto &Q : Queries)
     for (const BlobName &N : Q->Blobs)
       if (Missing.count(N))
         Q->Missing.insert(N);
@@ -212,7 +219,10 @@ Fault Cas::send(Uploader &U, const std::vector<const Blob *> &Blobs,
   auto InTransfer = [&](auto Fn) {
     {
       std::unique_lock<std::mutex> Lock(Mutex);
-      wait(Lock, U, [&] { return NumTransfers < MaxTransfers; });
+      wait(Lock, U,
+           [&] { return NumTransfers < MaxTransfers || U.Stopping.raised(); });
+      if (U.Stopping.raised())
+        return Fault::cancelled();
       ++NumTransfers;
     }
     // Also after an exception.

@@ -23,6 +23,7 @@
 #include "dtlto/sdk/ResultMemory.hpp"
 #include <condition_variable>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <unordered_map>
 #include <unordered_set>
@@ -82,8 +83,9 @@ private:
   /// Waits until \p Until() returns true; it is called with the lock.
   template <typename F>
   void wait(std::unique_lock<std::mutex> &Lock, Uploader &U, F Until);
-  Fault find(Stop &Stopping, Query &Q);
-  Fault findMissing(Stop &Stopping, const std::vector<Query *> &Queries);
+  Fault find(Stop &Stopping, const std::shared_ptr<Query> &Q);
+  Fault findMissing(Stop &Stopping,
+                    const std::vector<std::shared_ptr<Query>> &Queries);
   Fault send(Uploader &U, const std::vector<const Blob *> &Blobs,
              Claims &UploadClaims);
   Fault sendBatch(Stop &Stopping, const std::vector<const Blob *> &Blobs);
@@ -104,7 +106,9 @@ private:
   std::condition_variable Changed;
   std::unordered_map<BlobName, bool, BlobNameHash>
       BlobStates; // true: server has it
-  std::vector<Query *> Waiting;
+  // Shared with the query that a thread makes for several, which a caller may
+  // leave.
+  std::vector<std::shared_ptr<Query>> Waiting;
   unsigned NumQueries = 0, NumTransfers = 0;
 };
 

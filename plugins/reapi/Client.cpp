@@ -7,14 +7,12 @@
 
 #include "JobRun.h"
 #include "Process.h"
+#include "Store.h"
 #include "Text.h"
 #include "dtlto/sdk/RunJob.h"
 #include <cerrno>
 #include <cstdlib>
 #include <future>
-#include <google/protobuf/stubs/logging.h>
-#include <grpc/grpc.h>
-#include <grpc/support/log.h>
 #include <unistd.h>
 
 using namespace dtlto::reapi;
@@ -25,8 +23,6 @@ using dtlto::quote;
 static constexpr std::chrono::milliseconds MaxProgressInterval{5000};
 // The shortest link that reports that the server has run no job.
 static constexpr std::chrono::seconds IdleReportDelay{1};
-// Threads for gRPC, this session, and the linker.
-static constexpr size_t MinThreads = 24;
 // The time limit of an action that only tests whether the server executes any.
 static constexpr std::chrono::milliseconds MaxProbe{3000};
 
@@ -34,31 +30,12 @@ static constexpr std::chrono::milliseconds MaxProbe{3000};
 // Opening
 //===----------------------------------------------------------------------===//
 
-Library::Library() {
-  // The calls report everything important. Discard gRPC's log unless the user
-  // wants it.
-  if (!std::getenv("GRPC_VERBOSITY"))
-    gpr_set_log_function([](gpr_log_func_args *) {});
-  // Discard complaints about messages that a server sends.
-  google::protobuf::SetLogHandler(nullptr);
-  grpc_init();
-}
-
-Library::~Library() { grpc_shutdown_blocking(); }
-
 Settings Client::openSettings(const dtlto_host &Host,
                               const dtlto_session_params &Params) {
   Settings S;
   std::string Error;
   if (!readSettings(Params, ::getenv, environ, pluginFolder(), S, Error))
     throw sdk::Error(DTLTO_ERROR_CALLER, Error);
-  // gRPC aborts or hangs if it can't start a thread.
-  if (size_t Left = sdk::availableThreads(); Left < MinThreads)
-    throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE,
-                     "gRPC needs " + std::to_string(MinThreads) +
-                         " threads, and the limit of processes (pids.max, "
-                         "ulimit -u) leaves " +
-                         std::to_string(Left));
   if (S.sendsWorker())
     sdk::require<dtlto_bundle>(Host, DTLTO_EXT_BUNDLE);
   return S;
@@ -81,6 +58,8 @@ std::string Client::probe(const dtlto_session_params &Params,
     throw sdk::Error(DTLTO_ERROR_CALLER, Error);
   return "the server is " + S.Server.name();
 }
+
+const dtlto_store *Client::store() { return sdk::storeExtension<ReapiStore>(); }
 
 Client::Client(const dtlto_host &Host, const dtlto_session_params &Params,
                Settings NewSettings)
@@ -255,25 +234,10 @@ bool Client::waitUntilReady(const Stop &Until) {
   return !Until.raised();
 }
 
-/// The calls' own deadlines may be longer, so a thread raises the stop.
 void Client::runWithin(std::chrono::milliseconds Limit,
                        const std::function<void(Stop &)> &Fn) {
-  Stop Ending, Done;
+  Stop Ending(Limit);
   const Registration Registered(*this, Ending);
-  std::thread Alarm([&] {
-    if (Done.pause(Limit))
-      return;
-    Ending.raise();
-    wake();
-  });
-  struct AtEnd {
-    ~AtEnd() {
-      Done.raise();
-      Alarm.join();
-    }
-    Stop &Done;
-    std::thread &Alarm;
-  } Join{Done, Alarm};
   Fn(Ending);
 }
 

@@ -16,6 +16,7 @@
 
 #include "Action.h"
 #include "Execution.h"
+#include "Library.h"
 #include "ServerRecord.h"
 #include "Window.h"
 #include "dtlto/sdk/Plugin.hpp"
@@ -28,12 +29,6 @@ inline constexpr char QueuedName[] = "queued, by the server's clock",
                       RanName[] = "run, by the worker's clock",
                       StoredName[] = "outputs stored, by the worker's clock";
 
-/// Keeps gRPC's library initialized. Its threads end with this object.
-struct Library {
-  Library();
-  ~Library();
-};
-
 class Client : public sdk::ThreadSession {
 public:
   Client(const dtlto_host &Host, const dtlto_session_params &Params)
@@ -43,6 +38,7 @@ public:
                         dtlto_session_config &Config);
   static std::string probe(const dtlto_session_params &Params,
                            std::chrono::milliseconds Limit);
+  static const dtlto_store *store();
 
   void begin() override;
   sdk::Result run(const sdk::Job &LinkerJob) override;
@@ -50,10 +46,6 @@ public:
                int32_t Status) override;
   void load(dtlto_load &Load) override;
   std::vector<sdk::Worker> status(std::chrono::milliseconds Limit) override;
-  sdk::Buffer storeGet(const uint8_t *Key, uint64_t MaxBytes,
-                       std::chrono::milliseconds Limit) override;
-  void storePut(const uint8_t *Key, std::string_view Bytes,
-                std::chrono::milliseconds Limit) override;
   void stop() override;
 
 private:
@@ -85,10 +77,6 @@ private:
   /// Calls \p Fn with a stop that is raised after \p Limit or by giveUp().
   void runWithin(std::chrono::milliseconds Limit,
                  const std::function<void(Stop &)> &Fn);
-  /// The same, once the session is ready. Throws sdk::Error for the fault that
-  /// \p Fn returns.
-  void runInStore(std::chrono::milliseconds Limit,
-                  const std::function<Fault(Stop &)> &Fn);
   /// Watches the server until the session ends.
   void watch();
   /// Describes why the link has got nothing from the server. Returns nothing if

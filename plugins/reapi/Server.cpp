@@ -29,6 +29,9 @@ static constexpr std::chrono::milliseconds MaxPause{20000};
 static constexpr unsigned StreamsPerConnection = 50;
 // The same as in the other plugins; README.md documents it.
 static constexpr std::chrono::milliseconds MaxSilence{12000};
+// gRPC may end a call a few milliseconds before its deadline. The stop must be
+// raised by then.
+static constexpr std::chrono::milliseconds ClockError{10};
 static constexpr char MetadataKey[] =
     "build.bazel.remote.execution.v2.requestmetadata-bin";
 
@@ -254,7 +257,9 @@ Fault Server::prepare(Call &C, const std::string &Action,
   if (Helper)
     if (Fault F = Helper->get(C.Stopping, C.To, Headers, C.Stamp, MayWait))
       return F;
-  C.Context.set_deadline(std::chrono::system_clock::now() + Limit);
+  C.Context.set_deadline(std::chrono::system_clock::now() +
+                         std::min<std::chrono::milliseconds>(
+                             Limit, C.Stopping.left() + ClockError));
   re::RequestMetadata M;
   M.mutable_tool_details()->set_tool_name("dtlto");
   M.mutable_tool_details()->set_tool_version(DTLTO_VERSION);

@@ -127,10 +127,19 @@ class Reader {
 public:
   explicit Reader(Settings &S) : S(S), Known(makeTable()) {}
 
-  void readArguments(const dtlto_session_params &Params);
+  void readArguments(const char *const *Args, uint32_t NumArgs);
+  /// Reads SCHEME://HOST[:PORT][/INSTANCE], of which no other setting may have
+  /// a part.
+  void readUrl(std::string_view Url);
   /// Reads lines NAME=VALUE. Skips empty lines and those that begin with #.
   void readConfig();
   void readVariables(const GetEnv &Env, const char *const *Environ);
+  /// Sets what follows from other settings, and checks them together.
+  void finish();
+  /// Reads the token of a store, unless there are other credentials. A store
+  /// can't warn that they are not encrypted, so that is an error. Must be
+  /// called after finish().
+  void authorize(const GetEnv &Env);
 
 private:
   using Setter = std::function<void(std::string_view Value)>;
@@ -338,9 +347,9 @@ std::string Reader::redacted(std::string_view Setting) const {
   return quote(Name);
 }
 
-void Reader::readArguments(const dtlto_session_params &Params) {
-  for (uint32_t I = 0; I != Params.num_args; ++I) {
-    std::string_view Arg = Params.args[I];
+void Reader::readArguments(const char *const *Args, uint32_t NumArgs) {
+  for (uint32_t I = 0; I != NumArgs; ++I) {
+    std::string_view Arg = Args[I];
     size_t Equals = Arg.find('=');
     if (Equals == Arg.npos)
       throw Error(DTLTO_ERROR_CALLER, "unknown argument " + redacted(Arg) +
@@ -348,6 +357,29 @@ void Reader::readArguments(const dtlto_session_params &Params) {
     set(Arg.substr(0, Equals), Arg.substr(Equals + 1),
         "argument " + redacted(Arg));
   }
+}
+
+void Reader::readUrl(std::string_view Url) {
+  size_t Colon = Url.find("://");
+  std::string_view Scheme = Url.substr(0, Colon);
+  size_t Slash = Colon == Url.npos ? Url.npos : Url.find('/', Colon + 3);
+  std::string_view Path = Url.substr(std::min(Slash, Url.size()));
+  Path.remove_prefix(std::min<size_t>(1, Path.size()));
+  Where = "URL " + quote(redactedValue("server", Url));
+  Endpoint Server;
+  if ((Scheme != "grpc" && Scheme != "grpcs") || Colon == Url.npos ||
+      Url.size() > 1024 || Path.find_first_of("?#") != Path.npos ||
+      hasControl(Path) ||
+      !readEndpoint(Url.substr(0, Slash), /*Tls=*/false, Server))
+    wrong("expected grpc://HOST:PORT[/INSTANCE] or "
+          "grpcs://HOST:PORT[/INSTANCE]");
+  if (!S.Server.Target.empty())
+    wrong("server= names another server");
+  if (!Path.empty() && !S.Instance.empty())
+    wrong("instance= names another instance");
+  S.Server = std::move(Server);
+  if (!Path.empty())
+    S.Instance = Path;
 }
 
 void Reader::readConfig() {
@@ -434,21 +466,32 @@ void Reader::readVariables(const GetEnv &Env, const char *const *Environ) {
   readFamily(Rbe, Env, IsTls);
 }
 
-bool dtlto::reapi::readSettings(const dtlto_session_params &Params,
-                                const GetEnv &Env, const char *const *Environ,
-                                const std::string &PluginFolder, Settings &S,
-                                std::string &Why) try {
-  S = Settings();
-  Reader R(S);
-  R.readArguments(Params);
-  R.readConfig();
-  R.readVariables(Env, Environ);
-  if (S.Server.Target.empty())
-    throw Error(
-        DTLTO_ERROR_CALLER,
-        "no server: name it with "
-        "--thinlto-dist-plugin-arg=server=grpc://HOST:PORT, $RECC_SERVER, "
-        "$SISO_REAPI_ADDRESS or $RBE_service");
+void Reader::authorize(const GetEnv &Env) {
+  constexpr const char *Variable = "DTLTO_REMOTE_CACHE_TOKEN";
+  const char *Token = Env(Variable);
+  std::string Source;
+  if (S.Headers.count("authorization")) {
+    Source = "header=authorization";
+  } else if (!S.Helper.empty()) {
+    Source = "credential-helper=";
+  } else if (!S.TokenFile.empty()) {
+    Source = "token-file=";
+  } else if (Token && *Token) {
+    Source = Where = std::string("$") + Variable;
+    if (!isHeaderValue(Token))
+      wrong("it has characters other than printable ASCII");
+    S.Headers["authorization"] = std::string("Bearer ") + Token;
+  } else {
+    return;
+  }
+  for (const Endpoint *E : {&S.Server, &S.Cas, &S.Cache})
+    if (!E->Tls && !E->isLocal())
+      throw Error(DTLTO_ERROR_CALLER,
+                  Source + ": the credentials would go to " + E->name() +
+                      " without encryption; use grpcs://");
+}
+
+void Reader::finish() {
   if (S.Cas.Target.empty())
     S.Cas = S.Server;
   if (S.Cache.Target.empty())
@@ -457,6 +500,48 @@ bool dtlto::reapi::readSettings(const dtlto_session_params &Params,
     throw Error(DTLTO_ERROR_CALLER,
                 "a client certificate and its key belong together: "
                 "tls-cert= and tls-key=");
+}
+
+bool dtlto::reapi::readStoreSettings(const dtlto_store_params &Params,
+                                     const GetEnv &Env,
+                                     const char *const *Environ, Settings &S,
+                                     std::string &Why) try {
+  if (!*Params.url) {
+    dtlto_session_params Plugin = {};
+    Plugin.size = sizeof(Plugin);
+    Plugin.args = Params.args;
+    Plugin.num_args = Params.num_args;
+    return readSettings(Plugin, Env, Environ, /*PluginFolder=*/"", S, Why);
+  }
+  S = Settings();
+  Reader R(S);
+  R.readArguments(Params.args, Params.num_args);
+  R.readConfig();
+  R.readUrl(Params.url);
+  R.finish();
+  R.authorize(Env);
+  return true;
+} catch (const sdk::Error &E) {
+  Why = E.what();
+  return false;
+}
+
+bool dtlto::reapi::readSettings(const dtlto_session_params &Params,
+                                const GetEnv &Env, const char *const *Environ,
+                                const std::string &PluginFolder, Settings &S,
+                                std::string &Why) try {
+  S = Settings();
+  Reader R(S);
+  R.readArguments(Params.args, Params.num_args);
+  R.readConfig();
+  R.readVariables(Env, Environ);
+  if (S.Server.Target.empty())
+    throw Error(
+        DTLTO_ERROR_CALLER,
+        "no server: name it with "
+        "--thinlto-dist-plugin-arg=server=grpc://HOST:PORT, $RECC_SERVER, "
+        "$SISO_REAPI_ADDRESS or $RBE_service");
+  R.finish();
   if (S.Worker == "codegen") {
     const char *File = Env("DTLTO_WORKER");
     S.WorkerFile =

@@ -11,12 +11,15 @@
 //
 //   an argument, the file, RECC_* (as in recc), RBE_* (as in reclient and siso)
 //
+// A store with a URL does not read these variables: they, and the credentials
+// in them, may belong to another server.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef DTLTO_REAPI_SETTINGS_H
 #define DTLTO_REAPI_SETTINGS_H
 
-#include "dtlto/PluginAPI.h"
+#include "dtlto/ext/store.h"
 #include <chrono>
 #include <functional>
 #include <map>
@@ -75,6 +78,12 @@ using GetEnv = std::function<const char *(const char *)>;
 bool readSettings(const dtlto_session_params &Params, const GetEnv &Env,
                   const char *const *Environ, const std::string &PluginFolder,
                   Settings &S, std::string &Why);
+
+/// Reads the settings of a store. With a URL, they are its server and instance,
+/// the arguments, and $DTLTO_REMOTE_CACHE_TOKEN; otherwise those of the plugin.
+bool readStoreSettings(const dtlto_store_params &Params, const GetEnv &Env,
+                       const char *const *Environ, Settings &S,
+                       std::string &Why);
 
 /// Reads [grpc[s]|http[s]://]HOST[:PORT] or unix:PATH. Without a scheme, \p Tls
 /// decides. Returns false for any other text.

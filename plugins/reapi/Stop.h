@@ -19,8 +19,13 @@ namespace dtlto::reapi {
 
 /// Once raised, ends all calls and pauses that use it. Any thread.
 class Stop {
+  using Clock = std::chrono::steady_clock;
+
 public:
   Stop() = default;
+  /// Is also raised after \p Limit.
+  explicit Stop(std::chrono::milliseconds Limit)
+      : Deadline(Clock::now() + Limit) {}
   Stop(const Stop &) = delete;
 
   void raise() {
@@ -32,12 +37,21 @@ public:
   }
   bool raised() const {
     std::lock_guard<std::mutex> Lock(Mutex);
-    return Raised;
+    return Raised || Clock::now() >= Deadline;
   }
-  /// Waits for \p Time. Returns true at once if the stop is raised.
+  /// Returns the time left until the limit, rounded up; 100 days if there is no
+  /// limit.
+  std::chrono::milliseconds left() const {
+    constexpr Clock::duration Most = std::chrono::hours(2400);
+    return std::chrono::ceil<std::chrono::milliseconds>(
+        std::clamp(Deadline - Clock::now(), Clock::duration::zero(), Most));
+  }
+  /// Waits for \p Time. Returns true as soon as the stop is raised.
   bool pause(std::chrono::milliseconds Time) {
     std::unique_lock<std::mutex> Lock(Mutex);
-    return Changed.wait_for(Lock, Time, [&] { return Raised; });
+    return Changed.wait_for(Lock, std::min(Time, left()), [&] {
+      return Raised;
+    }) || Clock::now() >= Deadline;
   }
 
   /// Registers a call during this object's lifetime.
@@ -61,7 +75,8 @@ public:
   };
 
 private:
-  mutable std::mutex Mutex; // guards all
+  const Clock::time_point Deadline = Clock::time_point::max();
+  mutable std::mutex Mutex; // guards what follows
   std::condition_variable Changed;
   bool Raised = false;
   std::vector<grpc::ClientContext *> Calls;

@@ -12,6 +12,7 @@
 #include "dtlto/ext/probe.h"
 #include "dtlto/ext/refuted.h"
 #include "dtlto/ext/status.h"
+#include "dtlto/ext/store.h"
 
 static constexpr bool equal(const char *A, const char *B) {
   return *A == *B && (*A == '\0' || equal(A + 1, B + 1));
@@ -64,5 +65,6 @@ static_assert(equal(DTLTO_EXT_BUNDLE, "dtlto.bundle/1"), "");
 static_assert(equal(DTLTO_EXT_NUMBERS, "dtlto.numbers/1"), "");
 static_assert(equal(DTLTO_EXT_STATUS, "dtlto.status/1"), "");
 static_assert(equal(DTLTO_EXT_PROBE, "dtlto.probe/1"), "");
+static_assert(equal(DTLTO_EXT_STORE, "dtlto.store/1"), "");
 static_assert(equal(DTLTO_EXT_REFUTED, "dtlto.refuted/1"), "");
 static_assert(equal(DTLTO_EXT_BATCH, "dtlto.batch/1"), "");

@@ -16,6 +16,7 @@
 #include "dtlto/ext/probe.h"
 #include "dtlto/ext/refuted.h"
 #include "dtlto/ext/status.h"
+#include "dtlto/ext/store.h"
 
 #include <stddef.h>
 
@@ -63,6 +64,13 @@ typedef void (*job_number_fn)(dtlto_host_context *, uint64_t, text, uint32_t,
                               uint64_t);
 typedef int32_t (*probe_fn)(const dtlto_session_params *, uint32_t, char *,
                             uint64_t);
+typedef int32_t (*open_store_fn)(const dtlto_store_params *,
+                                 dtlto_store_client **, char *, uint64_t);
+typedef int32_t (*get_fn)(dtlto_store_client *, const uint8_t *, uint64_t,
+                          uint32_t, dtlto_buffer *, char *, uint64_t);
+typedef int32_t (*put_fn)(dtlto_store_client *, const uint8_t *, dtlto_span,
+                          uint32_t, char *, uint64_t);
+typedef void (*close_store_fn)(dtlto_store_client *);
 typedef void (*refuted_fn)(dtlto_session *, uint64_t, text, int32_t);
 typedef void (*complete_fn)(dtlto_session *);
 
@@ -210,6 +218,22 @@ FIELD(dtlto_probe, size, uint32_t, 0);
 FIELD(dtlto_probe, reserved, uint32_t, 4);
 FIELD(dtlto_probe, probe, probe_fn, 8);
 SIZE(dtlto_probe, 16);
+
+FIELD(dtlto_store_params, size, uint32_t, 0);
+FIELD(dtlto_store_params, num_args, uint32_t, 4);
+FIELD(dtlto_store_params, url, text, 8);
+FIELD(dtlto_store_params, args, const char *const *, 16);
+FIELD(dtlto_store_params, max_calls, uint32_t, 24);
+FIELD(dtlto_store_params, reserved, uint32_t, 28);
+SIZE(dtlto_store_params, 32);
+
+FIELD(dtlto_store, size, uint32_t, 0);
+FIELD(dtlto_store, reserved, uint32_t, 4);
+FIELD(dtlto_store, open, open_store_fn, 8);
+FIELD(dtlto_store, get, get_fn, 16);
+FIELD(dtlto_store, put, put_fn, 24);
+FIELD(dtlto_store, close, close_store_fn, 32);
+SIZE(dtlto_store, 40);
 
 FIELD(dtlto_refuted, size, uint32_t, 0);
 FIELD(dtlto_refuted, reserved, uint32_t, 4);

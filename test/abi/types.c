@@ -11,6 +11,7 @@
 #include "dtlto/ext/probe.h"
 #include "dtlto/ext/refuted.h"
 #include "dtlto/ext/status.h"
+#include "dtlto/ext/store.h"
 
 #define USE(TYPE)                                                              \
   __attribute__((visibility("default"))) void use_##TYPE(TYPE *X);             \
@@ -36,3 +37,5 @@ USE(dtlto_probe)
 USE(dtlto_refuted)
 USE(dtlto_worker_status)
 USE(dtlto_status)
+USE(dtlto_store_params)
+USE(dtlto_store)

@@ -149,6 +149,10 @@ static Error run(const char *Argv0, Command &C, PlainMessages &Msg) {
       Opts, Msg, [&](StringRef Name) { return load(Argv0, Name, Opts); });
   if (!Plugin)
     return Plugin.takeError();
+  Expected<const dtlto_plugin *> StorePlugin = loadStorePlugin(
+      Opts, [&](StringRef Name) { return load(Argv0, Name, Opts); });
+  if (!StorePlugin)
+    return StorePlugin.takeError();
   showNotes(Opts, Msg);
   if (!Opts.Report.empty())
     if (Error E = checkReport(Opts.Report))
@@ -183,7 +187,15 @@ static Error run(const char *Argv0, Command &C, PlainMessages &Msg) {
       C.Jobs ? C.Jobs
              : heavyweight_hardware_concurrency().compute_thread_count()};
   Host->Config = configurePlugin(*Host, List->Jobs.size());
-  auto *Context = new RunContext{*Host, Opts, nullptr, StartTime, StartTime};
+  std::shared_ptr<RemoteStore> Store;
+  if (*StorePlugin)
+    if (Error E = RemoteStore::open(
+                      **StorePlugin, Opts.RemoteCache, Opts.RemoteCacheArgs,
+                      Opts.RemoteCacheMode == CacheMode::Write, Msg)
+                      .moveInto(Store))
+      return E;
+  auto *Context =
+      new RunContext{*Host, Opts, nullptr, Store, StartTime, StartTime};
   auto Source = std::make_shared<FileJobs>(
       *Context, *List, *TheCompiler, *Folder, launcher(executablePath(Argv0)));
   bool HasParent = C.IndexFolder.empty(); // the linker
@@ -202,6 +214,8 @@ static Error run(const char *Argv0, Command &C, PlainMessages &Msg) {
       HasParent);
   guardAgainstExit();
   Error Why = LinkRun(*Context, Source).run();
+  if (Store)
+    Store->finish(std::chrono::seconds(1));
   removeFolder(*Folder);
   return Why ? std::move(Why) : checkComplete(*List);
 }

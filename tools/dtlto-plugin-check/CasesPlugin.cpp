@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Session.h"
-#include "dtlto/ext/draft/store.h"
 #include "dtlto/ext/status.h"
+#include "dtlto/ext/store.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include <cstddef>
 #include <cstring>
@@ -180,33 +180,40 @@ static void status(const CaseContext &B) {
 namespace {
 /// The calls of the extension. They return false on an error, and store the
 /// reason in Why.
-struct Store {
-  Session S;
-  const dtlto_store &Raw;
-  const uint32_t LimitMs;
-  std::string Why;
+class Store {
+public:
+  Store(const CaseContext &B, const dtlto_store &Raw)
+      : B(B), Raw(Raw), LimitMs(uint32_t(B.Opts.callLimit().count() / 2)) {}
 
+  /// Fails the case if the arguments are wrong.
+  void open();
   bool put(const std::string &Key, const std::string &Bytes);
   /// Fails unless get() returns \p ExpectedBytes.
   void expectBytes(const std::string &Key, uint64_t MaxBytes,
                    const std::string &ExpectedBytes, const std::string &When);
+  void close() { Raw.close(Client); }
+  const std::string &why() const { return Why; }
+
+private:
+  /// Calls \p Fn(why, its size), and checks its answer.
+  template <typename F> bool call(const char *Name, F Fn);
   /// Calls \p Fn(key, why, its size), and checks its answer.
   template <typename F>
-  bool call(const char *Name, const std::string &Key, F Fn);
+  bool callWithKey(const char *Name, const std::string &Key, F Fn);
+
+  const CaseContext &B;
+  const dtlto_store &Raw;
+  const uint32_t LimitMs;
+  dtlto_store_client *Client = nullptr;
+  std::string Why;
 };
 } // namespace
 
-template <typename F>
-bool Store::call(const char *Name, const std::string &Key, F Fn) {
-  Loan &Lent = *new Loan("the key of a call of dtlto.store.draft/1",
-                         "copy what you keep");
-  auto *RawKey = static_cast<const uint8_t *>(Lent.addBytes(Key.data(), 32));
-  Lent.seal();
+template <typename F> bool Store::call(const char *Name, F Fn) {
   std::string Line(256, Loan::Filler);
   Line[0] = 0;
   const uint64_t Size = Line.size() - 8;
-  int32_t Status = S.call(Name, [&] { return Fn(RawKey, Line.data(), Size); });
-  Lent.end("the call has returned");
+  int32_t Status = Fn(Line.data(), Size);
   const std::string Section = std::string("dtlto_store.") + Name;
   if (!expect(Line[Size] == Loan::Filler, Section, "it wrote past `why_size`",
               "truncate the reason, and end it with a NUL"))
@@ -219,14 +226,51 @@ bool Store::call(const char *Name, const std::string &Key, F Fn) {
   return Status == DTLTO_OK;
 }
 
+template <typename F>
+bool Store::callWithKey(const char *Name, const std::string &Key, F Fn) {
+  Loan &Lent =
+      *new Loan("the key of a call of dtlto.store/1", "copy what you keep");
+  auto *RawKey = static_cast<const uint8_t *>(Lent.addBytes(Key.data(), 32));
+  Lent.seal();
+  const Clock::time_point Begin = Clock::now();
+  bool Good =
+      call(Name, [&](char *Line, uint64_t N) { return Fn(RawKey, Line, N); });
+  Lent.end("the call has returned");
+  // The linker allows a little extra time as well.
+  expect(Clock::now() - Begin <= Milliseconds(LimitMs) + 2s,
+         std::string("dtlto_store.") + Name,
+         "it has not returned within its `timeout_ms`, " + Twine(LimitMs),
+         "give up a server that has not answered by then");
+  return Good;
+}
+
+void Store::open() {
+  // The case's arguments are the store's; `url=` is its URL.
+  std::string URL;
+  std::vector<const char *> Args;
+  for (const std::string &Arg : B.Opts.PluginArgs)
+    if (StringRef Text = Arg; Text.consume_front("url="))
+      URL = Text.str();
+    else
+      Args.push_back(Arg.c_str());
+  dtlto_store_params Params = {
+      sizeof(Params), uint32_t(Args.size()), URL.c_str(), Args.data(), 4, 0};
+  if (!call("open", [&](char *Line, uint64_t N) {
+        return Raw.open(&Params, &Client, Line, N);
+      }))
+    fail("dtlto_store.open", "it failed: " + Why,
+         "pass --plugin-arg=url=<url> and the store's arguments");
+}
+
 bool Store::put(const std::string &Key, const std::string &Bytes) {
   Loan &Lent = *new Loan("the bytes of put()", "keep a copy");
   const void *Data =
       Bytes.empty() ? nullptr : Lent.addBytes(Bytes.data(), Bytes.size());
   Lent.seal();
-  bool Good = call("put", Key, [&](const uint8_t *K, char *Line, uint64_t N) {
-    return Raw.put(S.Handle, K, {Data, Bytes.size()}, LimitMs, Line, N);
-  });
+  bool Good =
+      callWithKey("put", Key, [&](const uint8_t *K, char *Line, uint64_t N) {
+        return Raw.put(Client, K, {Data, Bytes.size()}, LimitMs, Line, N);
+      });
   Lent.end("put() has returned");
   return Good;
 }
@@ -235,8 +279,8 @@ void Store::expectBytes(const std::string &Key, uint64_t MaxBytes,
                         const std::string &ExpectedBytes,
                         const std::string &When) {
   dtlto_buffer Buffer = {};
-  if (!call("get", Key, [&](const uint8_t *K, char *Line, uint64_t N) {
-        return Raw.get(S.Handle, K, MaxBytes, LimitMs, &Buffer, Line, N);
+  if (!callWithKey("get", Key, [&](const uint8_t *K, char *Line, uint64_t N) {
+        return Raw.get(Client, K, MaxBytes, LimitMs, &Buffer, Line, N);
       }))
     return fail("dtlto_store.get", When + ", it failed: " + Why,
                 "a missing key is not an error: return an empty buffer");
@@ -256,8 +300,15 @@ void Store::expectBytes(const std::string &Key, uint64_t MaxBytes,
 }
 
 static void store(const CaseContext &B) {
-  if (!B.Plugin.extension(DTLTO_EXT_STORE))
+  const auto *Raw =
+      static_cast<const dtlto_store *>(B.Plugin.extension(DTLTO_EXT_STORE));
+  if (!Raw)
     return note("the plugin does not offer it");
+  if (!expect(Raw->size >= sizeof(dtlto_store), "dtlto_store.size",
+              "it is " + Twine(Raw->size), "set it to sizeof(dtlto_store)") ||
+      !expect(Raw->open && Raw->get && Raw->put && Raw->close, "dtlto_store",
+              "a function is null", "all of them are needed"))
+    return;
   // Random keys: others may use the store.
   std::random_device Random;
   std::string Keys[2];
@@ -265,24 +316,22 @@ static void store(const CaseContext &B) {
     for (int I = 0; I != 32; ++I)
       Key += char(Random());
   const std::string First(3000, 'a'), Second("of the other key");
-  // getExtension() checks the extension's size in an open session.
-  Store S{{B, 1},
-          *getExtension<dtlto_store>(B.Plugin, DTLTO_EXT_STORE, "dtlto_store"),
-          uint32_t(B.Opts.callLimit().count() / 2),
-          {}};
+  Store S(B, *Raw);
+  S.open();
   S.expectBytes(Keys[0], 10000, "", "before anything was put");
-  if (!S.put(Keys[0], First))
-    return note("nothing can be put into the store: " + S.Why);
-  const bool HasSecond = S.put(Keys[1], Second); // also sets S.Why
+  if (!S.put(Keys[0], First)) {
+    note("nothing can be put into the store: " + S.why());
+    return S.close();
+  }
+  const bool HasSecond = S.put(Keys[1], Second); // also sets the reason
   if (!expect(HasSecond, "dtlto_store.put",
-              "one put() worked, the next failed: " + S.Why,
+              "one put() worked, the next failed: " + S.why(),
               "a key is any 32 bytes"))
     return;
   S.expectBytes(Keys[0], 10000, First, "after a put()");
   S.expectBytes(Keys[1], 10000, Second, "after a put() under another key");
   S.expectBytes(Keys[0], 2999, "", "with a smaller `max_bytes`");
-  S.put(Keys[0], "");
-  S.expectBytes(Keys[0], 10000, "", "after a put() without bytes");
+  S.close();
 }
 
 const std::vector<Case> dtlto::check::PluginCases = {
@@ -295,5 +344,5 @@ const std::vector<Case> dtlto::check::PluginCases = {
      arguments},
     {"extension", "unknown extensions are null", extension},
     {"status", "dtlto.status/1, if offered, reports machines", status},
-    {"store", "dtlto.store.draft/1, if offered, returns what was put", store},
+    {"store", "dtlto.store/1, if offered, returns what was put", store},
 };

@@ -65,13 +65,14 @@ static std::string seconds(double S) { return formatv("{0:f1}", S); }
 using Rows = std::vector<std::vector<std::string>>;
 
 static void printPlugins(const Statistics &S, raw_ostream &OS) {
-  Rows Table = {{"PLUGIN", "LINKS", "REMOTE", "LOCAL", "CACHED"}};
+  Rows Table = {
+      {"PLUGIN", "LINKS", "REMOTE", "LOCAL", "CACHED", "REMOTE CACHE"}};
   for (const auto &[Name, P] : S.Plugins)
-    Table.push_back({printable(Name), std::to_string(P.Links),
-                     std::to_string(P.Jobs.Remote),
-                     std::to_string(P.Jobs.Local),
-                     std::to_string(P.Jobs.Cached)});
-  OS << '\n' << alignColumns(Table, "lrrrr");
+    Table.push_back(
+        {printable(Name), std::to_string(P.Links),
+         std::to_string(P.Jobs.Remote), std::to_string(P.Jobs.Local),
+         std::to_string(P.Jobs.Cached), std::to_string(P.Jobs.RemoteCache)});
+  OS << '\n' << alignColumns(Table, "lrrrrr");
 }
 
 static void printWorkers(const Statistics &S, raw_ostream &OS) {
@@ -96,15 +97,16 @@ static void printModules(const Statistics &S, raw_ostream &OS) {
 }
 
 static void printLinks(const Statistics &S, raw_ostream &OS) {
-  Rows Table = {{"LAST LINKS", "PLUGIN", "REMOTE", "LOCAL", "CACHED", "SECONDS",
-                 "WORK", "OUTPUT"}};
+  Rows Table = {{"LAST LINKS", "PLUGIN", "REMOTE", "LOCAL", "CACHED",
+                 "REMOTE CACHE", "SECONDS", "WORK", "OUTPUT"}};
   for (const LinkStatistics &L : S.Last)
     Table.push_back(
         {date(L.Time), printable(L.Plugin), std::to_string(L.Jobs.Remote),
          std::to_string(L.Jobs.Local), std::to_string(L.Jobs.Cached),
-         seconds(L.Seconds), seconds(L.Work),
+         std::to_string(L.Jobs.RemoteCache), seconds(L.Seconds),
+         seconds(L.Work),
          printable(L.Output) + (L.HasFailed ? " (failed)" : "")});
-  OS << '\n' << alignColumns(Table, "llrrrrrl");
+  OS << '\n' << alignColumns(Table, "llrrrrrrl");
 }
 
 static void printText(const Statistics &S, raw_ostream &OS) {
@@ -116,7 +118,8 @@ static void printText(const Statistics &S, raw_ostream &OS) {
   OS << "since " << date(S.Since) << ": " << formatCount(S.Links, "link")
      << ", " << S.FailedLinks << " failed\n"
      << formatCount(Jobs.all(), "job") << ": " << Jobs.Remote << " remote, "
-     << Jobs.Local << " local, " << Jobs.Cached << " from a cache\n"
+     << Jobs.Local << " local, " << Jobs.Cached << " from LLVM's cache, "
+     << Jobs.RemoteCache << " from the remote cache\n"
      << "time: " << duration(S.Seconds) << " for " << duration(S.Work)
      << " of work\n"
      << "bytes: " << bytes(S.BytesSent) << " sent, " << bytes(S.BytesReceived)
@@ -191,6 +194,8 @@ static void printPrometheus(const Statistics &S, raw_ostream &OS) {
     W.sample({{"plugin", Name}, {"source", "remote"}}, P.Jobs.Remote);
     W.sample({{"plugin", Name}, {"source", "local"}}, P.Jobs.Local);
     W.sample({{"plugin", Name}, {"source", "cache"}}, P.Jobs.Cached);
+    W.sample({{"plugin", Name}, {"source", "remote_cache"}},
+             P.Jobs.RemoteCache);
   }
   W.begin("dtlto_sent_bytes_total", "counter",
           "Inputs of jobs, before compression.");

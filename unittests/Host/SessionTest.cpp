@@ -8,7 +8,6 @@
 #include "Host/Session.h"
 #include "Bundle/ObjectFrame.h"
 #include "FakePlugin.h"
-#include "Host/FarmStore.h"
 #include "LTO/JobBuilder.h"
 #include "LTO/LocalCodegen.h"
 #include "TestLink.h"
@@ -40,7 +39,6 @@ protected:
               configurePlugin(L.Host, Tasks.size());
           Builder = std::make_unique<JobBuilder>(L.Jobs, L.Host.Config.Needs);
           Events = std::make_shared<EventQueue>();
-          const_cast<Link &>(L).Host.Store = Store;
           Session S(L.Host, Events, Tasks.size());
           Test(S);
         });
@@ -94,7 +92,6 @@ protected:
     EXPECT_EQ(Plugin.numObjectsAlive(), 0u);
   }
 
-  std::shared_ptr<FarmStore> Store; // The sessions' store, if any.
   Gate TheGate;
   FakePlugin Plugin;
   TestLink TheLink;
@@ -110,75 +107,6 @@ protected:
 //===----------------------------------------------------------------------===//
 // open and close
 //===----------------------------------------------------------------------===//
-
-TEST_F(SessionTest, TheStoreIsThereForTheSession) {
-  Store = std::make_shared<FarmStore>();
-  Gate Entered, Leave;
-  Plugin.OnStorePut = [&](StringRef Bytes) {
-    Entered.open();
-    Leave.wait();
-    return Bytes == "bytes" ? DTLTO_OK : DTLTO_ERROR_CALLER;
-  };
-  withSession([&](Session &S) {
-    EXPECT_FALSE(must(Store->put({}, "bytes")));
-    open(S);
-    std::thread Putting([&] { EXPECT_TRUE(must(Store->put({}, "bytes"))); });
-    Entered.wait();
-    Leave.open();
-    Putting.join();
-    EXPECT_TRUE(S.close(Long));
-    EXPECT_FALSE(must(Store->put({}, "bytes")));
-  });
-  EXPECT_TRUE(TheLink.Msg.warnings().empty());
-}
-
-TEST_F(SessionTest, CloseWaitsForTheStore) {
-  Store = std::make_shared<FarmStore>(std::chrono::milliseconds(10));
-  Gate Leave;
-  Plugin.OnStorePut = [&](StringRef) {
-    Leave.wait();
-    return DTLTO_OK;
-  };
-  withSession([&](Session &S) {
-    open(S);
-    EXPECT_EQ(toString(Store->put({}, "bytes").takeError()),
-              "no answer within 10 ms");
-    EXPECT_FALSE(S.close(std::chrono::milliseconds(10)));
-    EXPECT_FALSE(Plugin.isClosed());
-    Leave.open();
-    Plugin.waitForEnd(); // The session's thread continues.
-  });
-}
-
-TEST_F(SessionTest, AnAbandonedStore) {
-  Store = std::make_shared<FarmStore>();
-  Plugin.OnOpen = [&](const dtlto_session_params &) {
-    Store->abandon(); // As if open() took too long.
-    return DTLTO_OK;
-  };
-  withSession([&](Session &S) {
-    open(S);
-    EXPECT_FALSE(Store->mayBeAvailable());
-    EXPECT_FALSE(must(Store->put({}, "bytes")));
-    EXPECT_TRUE(S.close(Long));
-  });
-  EXPECT_TRUE(TheLink.Msg.warnings().empty());
-}
-
-TEST_F(SessionTest, APluginWithoutAStore) {
-  Store = std::make_shared<FarmStore>();
-  withSession([&](Session &S) {
-    open(S);
-    EXPECT_FALSE(Store->mayBeAvailable());
-    EXPECT_FALSE(must(Store->put({}, "bytes")));
-    EXPECT_TRUE(S.close(Long));
-  });
-  EXPECT_EQ(TheLink.Msg.warnings(),
-            std::vector<std::string>(
-                {"plugin 'fake' has no store for optimised modules, so none is "
-                 "kept or used; --thinlto-dist-keep-ir=<folder> keeps them on "
-                 "this machine"}));
-}
 
 TEST_F(SessionTest, WhatThePluginIsTold) {
   Options &Opts = TheLink.TheLinker.Opts;

@@ -8,11 +8,10 @@
 #include "LTO/KeptModules.h"
 #include "Config/ConfigJSON.h"
 #include "ConfigVisitors.h"
-#include "Host/FarmStore.h"
 #include "LTO/LocalCodegen.h"
+#include "MemoryStore.h"
 #include "TempFolder.h"
 #include "TestLink.h"
-#include "dtlto/ext/draft/store.h"
 #include "llvm/Support/CommandLine.h"
 #include "gtest/gtest.h"
 #include <set>
@@ -160,45 +159,6 @@ StringRef bytes(const CodegenResult &R) {
   return {R.Object.data(), R.Object.size()};
 }
 
-/// A farm's store in memory, which outlives links.
-struct MemoryStore {
-  MemoryStore() {
-    Calls.size = sizeof(Calls);
-    Calls.get = [](dtlto_session *S, const uint8_t *Key, uint64_t MaxBytes,
-                   uint32_t, dtlto_buffer *Bytes, char *Why, uint64_t N) {
-      auto &M = *reinterpret_cast<MemoryStore *>(S);
-      ++M.NumGets;
-      auto It = M.Entries.find(std::string(Key, Key + 32));
-      if (It != M.Entries.end() && It->second.size() <= MaxBytes)
-        *Bytes = {It->second.data(), It->second.size(), nullptr, nullptr};
-      return M.answer(M.FailsGet, Why, N);
-    };
-    Calls.put = [](dtlto_session *S, const uint8_t *Key, dtlto_span Bytes,
-                   uint32_t, char *Why, uint64_t N) {
-      auto &M = *reinterpret_cast<MemoryStore *>(S);
-      ++M.NumPuts;
-      if (!M.FailsPut)
-        M.Entries[std::string(Key, Key + 32)].assign(
-            static_cast<const char *>(Bytes.data), Bytes.size);
-      return M.answer(M.FailsPut, Why, N);
-    };
-  }
-  static int32_t answer(bool Fails, char *Why, uint64_t N) {
-    if (Fails)
-      std::snprintf(Why, N, "it is closed");
-    return Fails ? DTLTO_ERROR_INFRASTRUCTURE : DTLTO_OK;
-  }
-  /// Begins a session that has this store.
-  void open(FarmStore &F) {
-    F.open(&Calls, reinterpret_cast<dtlto_session *>(this));
-  }
-
-  dtlto_store Calls = {};
-  std::map<std::string, std::string> Entries;
-  bool FailsGet = false, FailsPut = false;
-  unsigned NumGets = 0, NumPuts = 0;
-};
-
 class KeptModulesTest : public testing::Test {
 protected:
   void SetUp() override {
@@ -279,19 +239,15 @@ TEST_F(KeptModulesTest, OtherMachinesModulesAreForOtherMachines) {
   });
 }
 
-/// Calls \p Fn(KeptModules &) in a link whose farm has the store \p M.
+/// Calls \p Fn(KeptModules &) in a link that uses the store \p M.
 template <typename F>
 static void inFarm(const Link &CurrentLink, MemoryStore &M, F Fn) {
-  auto &Changed = const_cast<Link &>(CurrentLink);
-  Changed.Host.Store = std::make_shared<FarmStore>();
-  M.open(*CurrentLink.Host.Store);
-  {
-    KeptModules Modules(CurrentLink.Jobs, makeFarmStore(CurrentLink.Host),
-                        false);
-    Fn(Modules);
-  }
-  CurrentLink.Host.Store->close();
-  Changed.Host.Store.reset();
+  std::shared_ptr<RemoteStore> Store = M.open(CurrentLink.Host.Msg);
+  KeptModules Modules(CurrentLink.Jobs,
+                      makeSharedStore(Store, CurrentLink.Process.Opts.Memory),
+                      false);
+  Fn(Modules);
+  Store->finish(std::chrono::minutes(1));
 }
 
 TEST_F(KeptModulesTest, WhatTheFarmHasIsForOtherMachines) {
@@ -305,12 +261,11 @@ TEST_F(KeptModulesTest, WhatTheFarmHasIsForOtherMachines) {
       EXPECT_TRUE(First.wants(T, false));
       // This keeps the module.
       Whole = bytes(compile(CurrentLink, T, &First)).str();
-      EXPECT_EQ(Farm.Entries.size(), 1u);
       First.keep(Tasks[1], "bitcode", /*IsLocal=*/false);
       EXPECT_EQ(First.finish(2), "0 of 2 jobs only generated code, from kept "
                                  "modules; 2 optimised modules were kept");
     });
-    EXPECT_EQ(Farm.Entries.size(), 2u);
+    EXPECT_EQ(Farm.entries().size(), 2u);
     inFarm(CurrentLink, Farm, [&](KeptModules &Second) {
       // Local compiles don't read the farm's store.
       EXPECT_FALSE(Second.forLocalCompile(T));
@@ -327,7 +282,8 @@ TEST_F(KeptModulesTest, WhatTheFarmHasIsForOtherMachines) {
       EXPECT_EQ(Second.forPlugin(Tasks[1])->Bytes, "bitcode");
       // Drop a module that turned out to be invalid.
       std::string Dropped = Second.dropForPlugin(Tasks[1]);
-      EXPECT_NE(Dropped.find("the farm's store entry "), std::string::npos);
+      EXPECT_NE(Dropped.find("remote cache memory://test entry "),
+                std::string::npos);
       EXPECT_NE(Dropped.find(", was removed"), std::string::npos);
       EXPECT_EQ(Second.forPlugin(Tasks[1]), nullptr);
       EXPECT_TRUE(Second.wants(Tasks[1], false));
@@ -346,9 +302,10 @@ TEST_F(KeptModulesTest, WhatTheFarmDamagesIsNotBelieved) {
     for (const Task &T : Tasks)
       inFarm(CurrentLink, Farm,
              [&](KeptModules &Modules) { Modules.keep(T, "bitcode", false); });
-    ASSERT_EQ(Farm.Entries.size(), 2u);
-    auto Good = Farm.Entries;
+    ASSERT_EQ(Farm.entries().size(), 2u);
+    std::map<std::string, std::string> Entries = Farm.entries();
     auto CountUsable = [&] {
+      Farm.set(Entries);
       size_t N = 0;
       inFarm(CurrentLink, Farm, [&](KeptModules &Modules) {
         for (const Task &T : Tasks)
@@ -357,8 +314,8 @@ TEST_F(KeptModulesTest, WhatTheFarmDamagesIsNotBelieved) {
       return N;
     };
     EXPECT_EQ(CountUsable(), 2u);
-    std::string &One = Farm.Entries.begin()->second;
-    std::string &Other = Farm.Entries.rbegin()->second;
+    std::string &One = Entries.begin()->second;
+    std::string &Other = Entries.rbegin()->second;
     std::string Right = One;
     for (size_t At = 0; At != Right.size(); ++At) {
       One[At] ^= 16;
@@ -372,39 +329,36 @@ TEST_F(KeptModulesTest, WhatTheFarmDamagesIsNotBelieved) {
   });
 }
 
-TEST_F(KeptModulesTest, AStoreThatSaysNoIsAskedNoMore) {
+TEST_F(KeptModulesTest, AStoreThatFailsIsNotUsedAgain) {
   TheLink.look(nullptr, [&](const Link &CurrentLink, std::vector<Task> &Tasks) {
     MemoryStore Farm;
-    Farm.FailsPut = true;
+    auto Fail = [] { return "it is closed"; };
+    Farm.OnPut = Fail;
     inFarm(CurrentLink, Farm, [&](KeptModules &Modules) {
       for (const Task &T : Tasks) {
         EXPECT_EQ(Modules.forPlugin(T), nullptr);
         Modules.keep(T, "bitcode", false);
-        EXPECT_FALSE(Modules.wants(T, false));
+        while (Modules.wants(T, false))
+          std::this_thread::yield();
       }
-      EXPECT_EQ(Modules.finish(2), "0 of 2 jobs only generated code, from kept "
-                                   "modules; 0 optimised modules were kept");
     });
     EXPECT_EQ(Farm.NumGets, 2u); // reads may still succeed
     EXPECT_EQ(Farm.NumPuts, 1u);
-    EXPECT_EQ(
-        TheLink.Msg.warnings(),
-        std::vector<std::string>(
-            {"optimised modules cannot be kept in the farm's store: it is "
-             "closed"}));
+    EXPECT_EQ(TheLink.Msg.warnings(),
+              std::vector<std::string>(
+                  {"remote cache memory://test: it is closed; nothing more is "
+                   "stored there"}));
     TheLink.Msg.clear();
-    Farm.FailsGet = true;
+    Farm.OnGet = Fail;
     inFarm(CurrentLink, Farm, [&](KeptModules &Modules) {
-      for (const Task &T : Tasks) {
+      for (const Task &T : Tasks)
         EXPECT_EQ(Modules.forPlugin(T), nullptr);
-        Modules.keep(T, "bitcode", false);
-      }
     });
     EXPECT_EQ(Farm.NumGets, 3u);
     EXPECT_EQ(TheLink.Msg.warnings(),
               std::vector<std::string>(
-                  {"optimised modules cannot be read from the farm's store: it "
-                   "is closed"}));
+                  {"remote cache memory://test: it is closed; continuing "
+                   "without its objects"}));
   });
 }
 
@@ -422,28 +376,6 @@ TEST_F(KeptModulesTest, WhatTheFarmMaySend) {
       EXPECT_EQ(Modules.forPlugin(Tasks[1]), nullptr);
     });
   });
-}
-
-TEST_F(KeptModulesTest, BeforeTheSessionIsOpen) {
-  TheLink.look(nullptr, [&](const Link &CurrentLink, std::vector<Task> &Tasks) {
-    MemoryStore Farm;
-    inFarm(CurrentLink, Farm, [&](KeptModules &Modules) {
-      Modules.keep(Tasks[0], "bitcode", false);
-    });
-    const_cast<Link &>(CurrentLink).Host.Store = std::make_shared<FarmStore>();
-    KeptModules Modules(CurrentLink.Jobs, makeFarmStore(CurrentLink.Host),
-                        false);
-    EXPECT_EQ(Modules.forPlugin(Tasks[0]), nullptr);
-    EXPECT_TRUE(Modules.wants(Tasks[0], false));
-    Farm.open(*CurrentLink.Host.Store);
-    EXPECT_NE(Modules.forPlugin(Tasks[0]), nullptr);
-    CurrentLink.Host.Store->close();
-    EXPECT_EQ(Modules.forPlugin(Tasks[1]), nullptr);
-    EXPECT_FALSE(Modules.wants(Tasks[1], false));
-    Modules.keep(Tasks[1], "bitcode", false); // too late
-    EXPECT_EQ(Farm.Entries.size(), 1u);
-  });
-  EXPECT_TRUE(TheLink.Msg.warnings().empty());
 }
 
 TEST_F(KeptModulesTest, WhatIsDamagedIsNotBelieved) {

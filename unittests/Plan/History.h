@@ -183,7 +183,6 @@ private:
     };
     static const std::map<std::string, Event::Kind> Plain = {
         {"tick", Event::Tick},
-        {"wanted", Event::OpenRequested},
         {"pluginfailed", Event::PluginFailed},
         {"room", Event::RoomChanged},
         {"token", Event::TokenTaken}};
@@ -197,7 +196,8 @@ private:
         {"verified", Event::Verified},
         {"differs", Event::VerifyFailed},
         {"delivered", Event::Delivered},
-        {"undelivered", Event::DeliverFailed}};
+        {"undelivered", Event::DeliverFailed},
+        {"found", Event::Found}};
     static const std::map<std::string, PluginState> States = {
         {"queued", PluginState::Queued},
         {"sending", PluginState::Sending},

@@ -109,15 +109,6 @@ TEST(PlanTest, OpenedAtOnce) {
           {22, "good 1", "won 1, deliver 1, offer 2"}});
 }
 
-TEST(PlanTest, OpenedForAJobThatWaitsForIt) {
-  History H(remoteOnly(), jobs({2, 1}));
-  H.play({{0, "start", "prepare 1, prepare 2"},
-          {1, "wanted", "open"},
-          {2, "wanted", ""},
-          {3, "opened", "load"},
-          {4, "prepared 1", "offer 1"}});
-}
-
 TEST(PlanTest, CoresHereLeaveTheFirstJobsToThePlugin) {
   // The second job is ready before the first, which it must not overtake.
   Options O;
@@ -917,6 +908,98 @@ TEST(PlanTest, ACachedObjectThatDiffers) {
           {1, "hit 1 other", "won 1, compile 2"},
           {2, "compiled 2 1", "verify 2"},
           {3, "differs j0", "end j0 verifyfailed"}});
+}
+
+//===----------------------------------------------------------------------===//
+// Objects from the remote cache
+//===----------------------------------------------------------------------===//
+
+TEST(PlanTest, AFoundObjectWins) {
+  // Wherever the job is: being prepared, at the plugin, or done.
+  History H(remoteOnly(), jobs({3, 2, 1}));
+  H.play({{0, "start", "prepare 1, prepare 2, prepare 3"},
+          {1, "found j1", ""},
+          {2, "prepared 1", "open"},
+          {3, "opened", "load, offer 1"},
+          {4, "accepted 1", ""},
+          {5, "prepared 3", ""}, // an earlier one is being prepared
+          {6, "prepared 2", "cancel 2 overtaken, won 4, deliver 4, offer 3"},
+          {7, "found j0", "won 5, cancel 1 overtaken, deliver 5"},
+          {8, "good 3", "won 3, deliver 3"},
+          {9, "found j2", ""},
+          {10, "delivered j0", "end j0 done"},
+          {11, "delivered j1", "end j1 done"},
+          {12, "delivered j2", "end j2 done, close"},
+          {13, "found j2", ""}});
+  EXPECT_TRUE(H.P.isDone());
+}
+
+TEST(PlanTest, AFoundObjectStopsALocalCompile) {
+  Options O = remoteOnly();
+  History H(O, jobs({2}));
+  H.play({{0, "start", "prepare 1"},
+          {1, "inexpressible 1", "stays 2 inexpressible, compile 2"},
+          {2, "found j0", "won 3, cancel 2 overtaken, deliver 3"},
+          {3, "delivered j0", "end j0 done"}});
+  EXPECT_FALSE(H.P.isDone());
+  H.play({{4, "nocompile 2", ""}});
+  EXPECT_TRUE(H.P.isDone());
+}
+
+TEST(PlanTest, LLVMsCacheComesFirst) {
+  Options O = remoteOnly();
+  O.MinPrepared = O.MaxPrepared = 1;
+  History H(O, jobs({3, 2, 1}));
+  H.play({{0, "start", "prepare 1"},
+          {1, "found j1", ""}, // still waits
+          {2, "found j0", ""},
+          {3, "hit 1", "end j0 cached, prepare 2"},
+          {4, "inexpressible 2", "won 3, deliver 3, prepare 4"},
+          {5, "broken 4", "end j2 preparefailed"}});
+}
+
+TEST(PlanTest, SideFilesHaveOneWriter) {
+  Options O = remoteOnly();
+  std::vector<JobInfo> Jobs(1);
+  Jobs[0] = {1, /*HasSideFiles=*/true};
+  History H(O, Jobs);
+  H.play({{0, "start", "prepare 1"},
+          {1, "inexpressible 1", "stays 2 inexpressible, compile 2"},
+          {2, "found j0", ""},
+          {3, "compiled 2 1", "won 2, deliver 2"}});
+  History Early(O, Jobs);
+  Early.play({{0, "start", "prepare 1"},
+              {1, "found j0", ""},
+              {2, "prepared 1", "cancel 1 overtaken, won 2, deliver 2"}});
+}
+
+TEST(PlanTest, AFoundObjectIsCompared) {
+  Options O = remoteOnly();
+  O.VerifyPercent = 100;
+  History H(O, jobs({2, 1}));
+  H.play({{0, "start", "prepare 1, prepare 2"},
+          {1, "found j0", ""},
+          {2, "prepared 1", "cancel 1 overtaken, won 3, compile 4"},
+          // The object that is being compiled already serves.
+          {3, "inexpressible 2", "stays 5 inexpressible"},
+          {4, "found j1", "won 6"},
+          {5, "found j1", ""},
+          {6, "compiled 4 1", "verify 4, compile 5"},
+          {7, "verified j0", ""},
+          {8, "compiled 5 1", "verify 5"},
+          {9, "differs j1", "end j1 verifyfailed, end j0 linkfailed"}});
+}
+
+TEST(PlanTest, NothingIsTakenAfterAFailure) {
+  Options O = remoteOnly();
+  O.Fallback = false;
+  History H(O, jobs({2, 1}));
+  H.play({{0, "start", "prepare 1, prepare 2"},
+          {1, "prepared 1", "open"},
+          {2, "openfailed",
+           "drop openfailed, fail j0 openfailed, cancel 1 linkfailed, "
+           "end j0 linkfailed, cancel 2 linkfailed, end j1 linkfailed, close"},
+          {3, "found j1", ""}});
 }
 
 TEST(PlanTest, WhichAreVerified) {

@@ -49,6 +49,7 @@ public:
     Job.cost = Cost;
     return E;
   }
+  std::optional<ResultKey> resultKey(size_t) override { return std::nullopt; }
   CodegenResult compileLocally(size_t, const std::atomic<bool> *) override {
     CodegenResult R;
     R.HasObject = true;

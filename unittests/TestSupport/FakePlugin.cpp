@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "FakePlugin.h"
-#include "dtlto/ext/draft/store.h"
 #include "dtlto/ext/local-codegen.h"
 #include "dtlto/ext/refuted.h"
 #include "llvm/ADT/Hashing.h"
@@ -38,21 +37,6 @@ struct FakePlugin::Call {
     std::lock_guard<std::mutex> Lock(P.Mutex);
     P.IsInCall = false;
     P.Changed.notify_all();
-  }
-  FakePlugin &P;
-};
-
-/// Checks the rules for calls that are allowed on any thread.
-struct FakePlugin::StoreCall {
-  explicit StoreCall(FakePlugin &P) : P(P) {
-    std::lock_guard<std::mutex> Lock(P.Mutex);
-    if (!P.IsOpened || P.IsClosing)
-      P.complain("the store was called outside of a session");
-  }
-  ~StoreCall() {
-    std::lock_guard<std::mutex> Lock(P.Mutex);
-    if (P.IsClosing)
-      P.complain("close() was called while the store was in use");
   }
   FakePlugin &P;
 };
@@ -179,23 +163,6 @@ FakePlugin::FakePlugin() {
           Call C(P, "refuted");
           P.OnRefuted(Id, Worker, Status);
         }};
-    static const dtlto_store Store = {
-        sizeof(dtlto_store), 0,
-        [](dtlto_session *S, const uint8_t *, uint64_t, uint32_t,
-           dtlto_buffer *Bytes, char *, uint64_t) -> int32_t {
-          StoreCall C(*reinterpret_cast<FakePlugin *>(S));
-          *Bytes = {};
-          return DTLTO_OK;
-        },
-        [](dtlto_session *S, const uint8_t *, dtlto_span Bytes, uint32_t,
-           char *, uint64_t) -> int32_t {
-          FakePlugin &P = *reinterpret_cast<FakePlugin *>(S);
-          StoreCall C(P);
-          return P.OnStorePut(
-              {static_cast<const char *>(Bytes.data), Bytes.size});
-        }};
-    if (StringRef(Id) == DTLTO_EXT_STORE)
-      return Instance->OnStorePut ? &Store : nullptr;
     bool IsIt = StringRef(Id) == DTLTO_EXT_REFUTED && Instance->OnRefuted;
     return IsIt ? &Refuted : nullptr;
   };

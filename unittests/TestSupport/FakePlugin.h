@@ -98,9 +98,6 @@ public:
   /// Called by dtlto.refuted/1, which exists if this is set.
   std::function<void(uint64_t Id, const char *Worker, int32_t Status)>
       OnRefuted;
-  /// Called in put() of dtlto.store.draft/1, on any thread. The plugin has this
-  /// extension if the hook is set. The store is always empty.
-  std::function<int32_t(llvm::StringRef Bytes)> OnStorePut;
   /// Called in close(), after the end of the worker thread.
   std::function<void()> OnClose;
 
@@ -140,7 +137,6 @@ public:
 
 private:
   struct Call; // checks a call of the host while it lasts
-  struct StoreCall;
   struct Owned;
 
   static FakePlugin *Instance;

@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Input: see UserSettings.h. Lines that begin with `!` go, without the `!`,
-// into the file that config= names.
+// into the file that config= names. A line that begins with `@` is the URL of a
+// store.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,7 +37,11 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
           "!server=x:1\n!# c\n! jobs = 7 \n!header = a=b\n!results=off",
           "!header a: b\n!platform=x=y\n!timeout=9\njobs=3\n!jobs=x\n"
           "server=a\n$RECC_INSTANCE=i",
-          "server=x\ncredential-helper=bazel-helper\ntoken-file=t"};
+          "server=x\ncredential-helper=bazel-helper\ntoken-file=t",
+          "@grpc://host:1/a/b\n$RECC_SERVER=other:1\nresults=read\n"
+          "$DTLTO_REMOTE_CACHE_TOKEN=t",
+          "@grpcs://[::1]\ninstance=i\ntoken-file=t\n!cas=b:1",
+          "@grpc://secret@host\n$DTLTO_REMOTE_CACHE_TOKEN=t"};
 }
 
 /// Moves the lines of the file into a file in memory. Returns its path, or an
@@ -60,7 +65,22 @@ static std::string moveToFile(UserSettings &G) {
   return Path;
 }
 
-static bool read(const UserSettings &G, Settings &S, std::string &Error) {
+/// Removes the URL from the arguments. Returns it, or an empty string if there
+/// is none.
+static std::string takeUrl(UserSettings &G) {
+  auto It = std::find_if(G.Args.begin(), G.Args.end(), [](const auto &Arg) {
+    return !Arg.empty() && Arg[0] == '@';
+  });
+  if (It == G.Args.end())
+    return "";
+  std::string Url = It->substr(1);
+  G.Args.erase(It);
+  return Url;
+}
+
+/// With an empty \p Url, reads the plugin's settings.
+static bool read(const UserSettings &G, Settings &S, std::string &Error,
+                 const std::string &Url = "") {
   std::vector<std::string> Texts;
   for (const auto &[Name, Value] : G.Variables)
     Texts.push_back(Name + "=" + Value);
@@ -69,7 +89,14 @@ static bool read(const UserSettings &G, Settings &S, std::string &Error) {
     Environ.push_back(T.c_str());
   Environ.push_back(nullptr);
   return G.with([&](const dtlto_session_params &Params, const GetEnv &Env) {
-    return readSettings(Params, Env, Environ.data(), "/plugins", S, Error);
+    if (Url.empty())
+      return readSettings(Params, Env, Environ.data(), "/plugins", S, Error);
+    dtlto_store_params Store = {};
+    Store.size = sizeof(Store);
+    Store.url = Url.c_str();
+    Store.args = Params.args;
+    Store.num_args = Params.num_args;
+    return readStoreSettings(Store, Env, Environ.data(), S, Error);
   });
 }
 
@@ -93,9 +120,50 @@ static bool namesPrefix(const UserSettings &G, const std::string &Error) {
          });
 }
 
+/// The same URL, made of the settings, and no variables give the same settings.
+static void checkStore(const UserSettings &G, const std::string &Url) {
+  Settings S;
+  std::string Error;
+  if (!read(G, S, Error, Url)) {
+    check(isLine(Error) && Error.size() < 4000);
+    // Credentials aren't shown.
+    if (size_t At = Error.find('@');
+        Error.find("URL '") == 0 && At != std::string::npos)
+      check(Error.compare(At - 3, 3, "...") == 0);
+    return;
+  }
+  check(Error.empty() && !S.Server.Target.empty() && !S.Cas.Target.empty() &&
+        !S.Cache.Target.empty());
+  check(Url.find(S.Server.Target.substr(0, S.Server.Target.rfind(':'))) !=
+        std::string::npos);
+  bool NamesInstance = Url.find('/', Url.find("://") + 3) < Url.size() - 1;
+  UserSettings Again = G;
+  Again.Variables.clear();
+  if (auto It = G.Variables.find("DTLTO_REMOTE_CACHE_TOKEN");
+      It != G.Variables.end())
+    Again.Variables.insert(*It);
+  std::string SameUrl = S.Server.name();
+  if (NamesInstance)
+    SameUrl += "/" + S.Instance;
+  if (SameUrl.size() > 1024) // by the port
+    return;
+  Settings Same;
+  check(read(Again, Same, Error, SameUrl));
+  check(scheme(Same.Server) == scheme(S.Server) &&
+        scheme(Same.Cas) == scheme(S.Cas) &&
+        scheme(Same.Cache) == scheme(S.Cache) && Same.Instance == S.Instance &&
+        Same.Headers == S.Headers && Same.TokenFile == S.TokenFile &&
+        Same.Helper == S.Helper && Same.CacheUse == S.CacheUse);
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   UserSettings G({reinterpret_cast<const char *>(Data), Size});
+  const std::string Url = takeUrl(G);
   const std::string Path = moveToFile(G);
+  if (!Url.empty()) {
+    checkStore(G, Url);
+    return 0;
+  }
   Settings S;
   std::string Error;
   if (!read(G, S, Error)) {

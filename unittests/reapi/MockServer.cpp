@@ -98,7 +98,7 @@ struct MockServer::Impl final : re::Execution::Service,
 
   //===--------------------------------------------------------------------===//
 
-  Status GetCapabilities(ServerContext *C, const re::GetCapabilitiesRequest *,
+  Status GetCapabilities(ServerContext *C, const re::GetCapabilitiesRequest *In,
                          re::ServerCapabilities *Out) override {
     if (Status No = admit(C, "GetCapabilities"); !No.ok())
       return No;
@@ -106,6 +106,8 @@ struct MockServer::Impl final : re::Execution::Service,
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     std::lock_guard<std::mutex> Lock(Mutex);
     note(C);
+    ++Stats.CapabilityCalls;
+    Stats.Instance = In->instance_name();
     if (Opts.CapabilitiesCode)
       return Status(StatusCode(Opts.CapabilitiesCode), "unknown client");
     auto *Cache = Out->mutable_cache_capabilities();
@@ -708,11 +710,12 @@ void MockServer::loseBlobs() {
   TheImpl->Blobs.clear();
 }
 
-void MockServer::forgeResults(const std::string &Object) {
+void MockServer::forgeResults(const std::string &Object,
+                              const std::string &Named) {
   std::lock_guard<std::mutex> Lock(TheImpl->Mutex);
   for (auto &[Name, R] : TheImpl->Results) {
     re::OutputFile &F = *R.mutable_output_files(0);
-    *F.mutable_digest() = TheImpl->digestOf(Object);
+    *F.mutable_digest() = TheImpl->digestOf(Named.empty() ? Object : Named);
     F.set_contents(Object);
   }
 }

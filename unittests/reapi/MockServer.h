@@ -115,8 +115,9 @@ public:
   void loseBlobs();
   /// Empties the action cache.
   void forgetResults();
-  /// Replaces all results in the action cache by results with this object.
-  void forgeResults(const std::string &Object);
+  /// Replaces all results in the action cache by results with this object and
+  /// the digest of \p Named; empty: of the object.
+  void forgeResults(const std::string &Object, const std::string &Named = "");
 
   struct Statistics {
     std::vector<std::chrono::steady_clock::time_point> Executed;
@@ -125,13 +126,15 @@ public:
     unsigned Finds = 0, FoundDigests = 0, Batches = 0, Writes = 0, Queries = 0;
     unsigned PackedReads = 0; // blobs sent compressed
     unsigned Lookups = 0, Executions = 0, Waits = 0, MostRunning = 0;
-    unsigned Questions = 0;                  // for a compiler's version
+    unsigned Questions = 0; // for a compiler's version
+    unsigned CapabilityCalls = 0;
     unsigned Updates = 0;                    // of the action cache, by clients
     uint64_t BytesWritten = 0;               // by ByteStream
     std::map<std::string, unsigned> Uploads; // by hash
     std::vector<std::string> Actions;        // hashes, in order of execution
     std::vector<std::string> Problems;       // violations of the API
     std::string Authorization, Tool;
+    std::string Instance;                     // of the last GetCapabilities
     std::map<std::string, std::string> Files; // of the last action's tree
     std::vector<std::string> Arguments;
     std::map<std::string, std::string> Platform;

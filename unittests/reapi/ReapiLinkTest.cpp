@@ -7,7 +7,6 @@
 
 #include "ReapiLinkTest.h"
 #include "Digest.h"
-#include "dtlto/ext/draft/store.h"
 #include "dtlto/ext/refuted.h"
 #include <algorithm>
 #include <cstdlib>
@@ -241,34 +240,6 @@ void ReapiLinkTest::refute(uint64_t Id, const std::string &Worker,
       dtlto_plugin_entry.extension(DTLTO_EXT_REFUTED));
   ASSERT_TRUE(Told);
   Told->result(Session, Id, Worker.c_str(), Status);
-}
-
-static const dtlto_store &storeCalls() {
-  return *static_cast<const dtlto_store *>(
-      dtlto_plugin_entry.extension(DTLTO_EXT_STORE));
-}
-
-std::string ReapiLinkTest::storeGet(char Key, uint64_t MaxBytes,
-                                    uint32_t TimeoutMs) {
-  std::vector<uint8_t> K(32, uint8_t(Key));
-  dtlto_buffer Raw = {};
-  char Why[500] = "";
-  if (int32_t Status = storeCalls().get(Session, K.data(), MaxBytes, TimeoutMs,
-                                        &Raw, Why, sizeof(Why)))
-    return (Status == DTLTO_CANCELLED ? "cancelled: " : "error: ") +
-           std::string(Why);
-  std::string Bytes(static_cast<const char *>(Raw.data), Raw.size);
-  Raw.release(Raw.owner, Raw.data, Raw.size);
-  return Bytes;
-}
-
-std::string ReapiLinkTest::storePut(char Key, const std::string &Bytes) {
-  std::vector<uint8_t> K(32, uint8_t(Key));
-  char Why[500] = "";
-  int32_t Status = storeCalls().put(
-      Session, K.data(), {Bytes.data(), Bytes.size()}, 60000, Why, sizeof(Why));
-  EXPECT_EQ(Status == DTLTO_OK, Why[0] == 0);
-  return Why;
 }
 
 void ReapiLinkTest::close() {

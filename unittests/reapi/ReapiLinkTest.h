@@ -42,12 +42,6 @@ protected:
   void cancel(uint64_t Id) { dtlto_plugin_entry.cancel(Session, Id); }
   /// Tells the plugin that the result of a job was wrong.
   void refute(uint64_t Id, const std::string &Worker, int32_t Status);
-  /// Returns the store's bytes under 32 times \p Key, or "error: " or
-  /// "cancelled: " with the reason.
-  std::string storeGet(char Key, uint64_t MaxBytes = 1 << 30,
-                       uint32_t TimeoutMs = 60000);
-  /// Returns why the bytes can't be stored; empty on success.
-  std::string storePut(char Key, const std::string &Bytes);
   void close();
   std::string logText(uint32_t Level);
   bool wasReported(uint64_t Id, uint32_t State);

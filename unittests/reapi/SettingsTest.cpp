@@ -22,6 +22,21 @@ protected:
     Params.size = sizeof(Params);
     Params.args = Args.data();
     Params.num_args = static_cast<uint32_t>(Args.size());
+    return inEnvironment([&](const GetEnv &Get, const char *const *Environ) {
+      return readSettings(Params, Get, Environ, "/plugins", S, Error);
+    });
+  }
+  bool readStore(const char *Url, std::vector<const char *> Args = {}) {
+    dtlto_store_params Params = {};
+    Params.size = sizeof(Params);
+    Params.url = Url;
+    Params.args = Args.data();
+    Params.num_args = static_cast<uint32_t>(Args.size());
+    return inEnvironment([&](const GetEnv &Get, const char *const *Environ) {
+      return readStoreSettings(Params, Get, Environ, S, Error);
+    });
+  }
+  template <typename Fn> bool inEnvironment(Fn Read) {
     std::vector<std::string> Texts;
     for (const auto &[Name, Value] : Env)
       Texts.push_back(Name + "=" + Value);
@@ -29,13 +44,12 @@ protected:
     for (const std::string &T : Texts)
       Environ.push_back(T.c_str());
     Environ.push_back(nullptr);
-    return readSettings(
-        Params,
+    return Read(
         [&](const char *Name) -> const char * {
           auto It = Env.find(Name);
           return It == Env.end() ? nullptr : It->second.c_str();
         },
-        Environ.data(), "/plugins", S, Error);
+        Environ.data());
   }
   std::string file(const std::string &Text) {
     std::string Name =
@@ -273,4 +287,113 @@ TEST_F(SettingsTest, HeadersAreNotShown) {
   }
   EXPECT_FALSE(read({"server=a:1", "header=Authorization: Bearer secret"}));
   EXPECT_NE(std::string::npos, Error.find("'header=Authorization'")) << Error;
+}
+
+/// The environment's settings may belong to another server.
+TEST_F(SettingsTest, AStoreWithAURL) {
+  Env = {{"RECC_SERVER", "http://recc:1"},
+         {"RECC_CAS_SERVER", "http://cas:1"},
+         {"RECC_INSTANCE", "of recc"},
+         {"RECC_ACCESS_TOKEN_PATH", "/recc-token"},
+         {"RECC_SKIP_CACHE", "1"},
+         {"RBE_service_no_security", "perhaps"}};
+  ASSERT_TRUE(readStore("grpc://a:1")) << Error;
+  for (const Endpoint &E : {S.Server, S.Cas, S.Cache})
+    EXPECT_EQ("grpc://a:1", E.name());
+  EXPECT_EQ("", S.Instance);
+  EXPECT_EQ("", S.TokenFile);
+  EXPECT_TRUE(S.Headers.empty());
+  EXPECT_EQ(Results::Write, S.CacheUse);
+  std::string Config = "config=" + file("instance=of the file\ntimeout=5");
+  ASSERT_TRUE(readStore("grpcs://a/", {"cas=grpcs://b:2", "token-file=/t",
+                                       "results=read", Config.c_str()}))
+      << Error;
+  EXPECT_EQ("grpcs://a:443", S.Server.name());
+  EXPECT_EQ("grpcs://b:2", S.Cas.name());
+  EXPECT_EQ("grpcs://b:2", S.Cache.name());
+  EXPECT_EQ("/t", S.TokenFile);
+  EXPECT_EQ(Results::Read, S.CacheUse);
+  EXPECT_EQ("of the file", S.Instance);
+  EXPECT_EQ(5, S.Timeout.count());
+  ASSERT_TRUE(readStore("grpc://[::1]:5/a/b"));
+  EXPECT_EQ("[::1]:5", S.Server.Target);
+  EXPECT_EQ("a/b", S.Instance);
+}
+
+TEST_F(SettingsTest, CredentialsOfAStore) {
+  Env = {{"DTLTO_REMOTE_CACHE_TOKEN", "xyz"}, {"RECC_SERVER", "http://a:1"}};
+  using Headers = std::map<std::string, std::string>;
+  for (const char *Url : {"grpcs://a", "grpc://127.0.0.1:1"}) {
+    ASSERT_TRUE(readStore(Url)) << Error;
+    EXPECT_EQ((Headers{{"authorization", "Bearer xyz"}}), S.Headers);
+  }
+  for (const char *Other : {"token-file=/t", "credential-helper=h"}) {
+    ASSERT_TRUE(readStore("grpcs://a", {Other}));
+    EXPECT_EQ(Headers(), S.Headers);
+  }
+  ASSERT_TRUE(readStore("grpcs://a", {"header=Authorization=Basic x"}));
+  EXPECT_EQ((Headers{{"authorization", "Basic x"}}), S.Headers);
+  // It is not for the plugin's server.
+  ASSERT_TRUE(readStore(""));
+  EXPECT_EQ(Headers(), S.Headers);
+  // Credentials are only sent encrypted, or to this machine.
+  EXPECT_FALSE(readStore("grpc://a:1"));
+  EXPECT_EQ("$DTLTO_REMOTE_CACHE_TOKEN: the credentials would go to grpc://a:1 "
+            "without encryption; use grpcs://",
+            Error);
+  for (auto [Arg, Source] : {std::pair("token-file=/t", "token-file=: the "),
+                             {"credential-helper=h", "credential-helper=: "},
+                             {"header=authorization=secret",
+                              "header=authorization: the credentials"}}) {
+    EXPECT_FALSE(readStore("grpc://a:1", {Arg}));
+    EXPECT_EQ(0u, Error.find(Source)) << Error;
+    EXPECT_FALSE(readStore("grpcs://a", {Arg, "cas=grpc://b:1"}));
+    EXPECT_NE(std::string::npos, Error.find(" go to grpc://b:1 ")) << Error;
+  }
+  Env["DTLTO_REMOTE_CACHE_TOKEN"] = "secret\n";
+  EXPECT_FALSE(readStore("grpcs://a"));
+  EXPECT_EQ("$DTLTO_REMOTE_CACHE_TOKEN: it has characters other than printable "
+            "ASCII",
+            Error);
+  Env["DTLTO_REMOTE_CACHE_TOKEN"] = "";
+  ASSERT_TRUE(readStore("grpc://a:1"));
+  EXPECT_EQ(Headers(), S.Headers);
+}
+
+TEST_F(SettingsTest, AStoreOfThePlugin) {
+  Env = {{"RECC_SERVER", "http://recc:1"}, {"RECC_INSTANCE", "of recc"}};
+  ASSERT_TRUE(readStore("", {"results=read"}));
+  EXPECT_EQ("recc:1", S.Server.Target);
+  EXPECT_EQ("of recc", S.Instance);
+  EXPECT_EQ(Results::Read, S.CacheUse);
+  ASSERT_TRUE(readStore("", {"server=a:1"}));
+  EXPECT_EQ("a:1", S.Server.Target);
+  Env.clear();
+  EXPECT_FALSE(readStore(""));
+  EXPECT_EQ(0u, Error.find("no server: ")) << Error;
+}
+
+TEST_F(SettingsTest, WrongStores) {
+  for (const char *Url :
+       {"host:1", "http://host:1", "unix:/s", "grpc", "grpc://", "grpc:///a",
+        "grpc://host:x", "grpc://host:1/a?b=c", "grpc://host:1/a#b",
+        "grpc://host:1/a\nb", "grpcs://se@cret@host/i"}) {
+    EXPECT_FALSE(readStore(Url)) << Url;
+    EXPECT_EQ(0u, Error.find("URL '")) << Error;
+    EXPECT_NE(std::string::npos,
+              Error.find("': expected grpc://HOST:PORT[/INSTANCE] or "
+                         "grpcs://HOST:PORT[/INSTANCE]"))
+        << Error;
+    EXPECT_EQ(std::string::npos, Error.find("cret")) << Error;
+    EXPECT_EQ(std::string::npos, Error.find('\n')) << Error;
+  }
+  EXPECT_FALSE(readStore(("grpc://" + std::string(2000, 'x')).c_str()));
+  EXPECT_FALSE(readStore("grpc://a:1", {"server=grpc://b:1"}));
+  EXPECT_EQ("URL 'grpc://a:1': server= names another server", Error);
+  EXPECT_FALSE(readStore("grpc://a:1/b", {"instance=c"}));
+  EXPECT_EQ("URL 'grpc://a:1/b': instance= names another instance", Error);
+  EXPECT_FALSE(readStore("grpc://a:1", {"serve=b"}));
+  EXPECT_NE(std::string::npos, Error.find("did you mean 'server='?")) << Error;
+  EXPECT_FALSE(readStore("grpc://a:1", {"tls-cert=/c"}));
+  EXPECT_NE(std::string::npos, Error.find("belong together")) << Error;
 }

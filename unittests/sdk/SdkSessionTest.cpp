@@ -7,12 +7,41 @@
 
 #include "SdkHost.h"
 #include "dtlto/sdk/Plugin.hpp"
+#include "dtlto/sdk/Store.hpp"
 #include <cstdio>
 #include <pthread.h>
 
 using namespace dtlto::sdk;
 
 namespace {
+
+/// A store that records its calls.
+class TextStore : public Store {
+public:
+  explicit TextStore(const dtlto_store_params &Params) {
+    if (!*Params.url)
+      throw Error(DTLTO_ERROR_CALLER, "no URL");
+    ++NumOpen;
+  }
+  ~TextStore() override { --NumOpen; }
+  Buffer get(const uint8_t *Key, uint64_t MaxBytes,
+             std::chrono::milliseconds Limit) override {
+    Calls += "get " + std::string(Key, Key + 3) + " " +
+             std::to_string(MaxBytes) + " " + std::to_string(Limit.count()) +
+             "; ";
+    if (MaxBytes == 0)
+      throw Error(DTLTO_ERROR_CALLER, "none\nis little");
+    return std::string("stored");
+  }
+  void put(const uint8_t *, std::string_view Bytes,
+           std::chrono::milliseconds) override {
+    if (Bytes.empty())
+      throw std::runtime_error("there are none");
+    Calls += "put " + std::string(Bytes);
+  }
+  static inline std::string Calls;
+  static inline int NumOpen = 0;
+};
 
 /// Holds all jobs until a test ends them.
 class Events : public Session {
@@ -34,22 +63,7 @@ public:
       throw Error(DTLTO_ERROR_CALLER, "who was it?");
   }
   std::vector<std::tuple<uint64_t, std::string, int32_t>> Refuted;
-  Buffer storeGet(const uint8_t *Key, uint64_t MaxBytes,
-                  std::chrono::milliseconds Limit) override {
-    Store += "get " + std::string(Key, Key + 3) + " " +
-             std::to_string(MaxBytes) + " " + std::to_string(Limit.count()) +
-             "; ";
-    if (MaxBytes == 0)
-      throw Error(DTLTO_ERROR_CALLER, "none\nis little");
-    return std::string("stored");
-  }
-  void storePut(const uint8_t *, std::string_view Bytes,
-                std::chrono::milliseconds) override {
-    if (Bytes.empty())
-      throw std::runtime_error("there are none");
-    Store += "put " + std::string(Bytes);
-  }
-  std::string Store;
+  static const dtlto_store *store() { return storeExtension<TextStore>(); }
   bool FailsAtOnce = false;
   void stop() override {
     while (std::shared_ptr<Job> J = take())
@@ -304,24 +318,34 @@ TEST_F(SdkSessionTest, AStore) {
       static_cast<const dtlto_store *>(ThePlugin.extension(DTLTO_EXT_STORE));
   ASSERT_NE(Store, nullptr);
   EXPECT_EQ(Store->size, sizeof(dtlto_store));
+  dtlto_store_params Params = {sizeof(Params), 0, "", nullptr, 1, 0};
+  dtlto_store_client *Client = nullptr;
+  char Why[7] = "";
+  EXPECT_EQ(Store->open(&Params, &Client, Why, sizeof(Why)),
+            DTLTO_ERROR_CALLER);
+  EXPECT_STREQ(Why, "no URL");
+  Params.url = "test://";
+  ASSERT_EQ(Store->open(&Params, &Client, nullptr, 0), DTLTO_OK);
   const auto *Key =
       reinterpret_cast<const uint8_t *>("key that has thirty-two bytes...");
   dtlto_buffer Bytes = {};
-  char Why[7] = "";
-  ASSERT_EQ(Store->get(Session, Key, 50, 1000, &Bytes, Why, sizeof(Why)),
+  Why[0] = 0;
+  ASSERT_EQ(Store->get(Client, Key, 50, 1000, &Bytes, Why, sizeof(Why)),
             DTLTO_OK);
   EXPECT_EQ(std::string(static_cast<const char *>(Bytes.data), Bytes.size),
             "stored");
   Bytes.release(Bytes.owner, Bytes.data, Bytes.size);
   EXPECT_STREQ(Why, "");
-  EXPECT_EQ(Store->get(Session, Key, 0, 1000, &Bytes, Why, sizeof(Why)),
+  EXPECT_EQ(Store->get(Client, Key, 0, 1000, &Bytes, Why, sizeof(Why)),
             DTLTO_ERROR_CALLER);
   EXPECT_EQ(Bytes.data, nullptr);
   EXPECT_STREQ(Why, "none i");
-  EXPECT_EQ(Store->put(Session, Key, {"some", 4}, 1000, nullptr, 0), DTLTO_OK);
-  EXPECT_EQ(Store->put(Session, Key, {nullptr, 0}, 1000, nullptr, 0),
+  EXPECT_EQ(Store->put(Client, Key, {"some", 4}, 1000, nullptr, 0), DTLTO_OK);
+  EXPECT_EQ(Store->put(Client, Key, {nullptr, 0}, 1000, nullptr, 0),
             DTLTO_ERROR_INFRASTRUCTURE);
-  EXPECT_EQ(events().Store, "get key 50 900; get key 0 900; put some");
+  EXPECT_EQ(TextStore::Calls, "get key 50 1000; get key 0 1000; put some");
+  Store->close(Client);
+  EXPECT_EQ(TextStore::NumOpen, 0);
 }
 
 TEST_F(SdkSessionTest, ResultsThatWereWrong) {

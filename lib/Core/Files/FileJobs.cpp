@@ -26,7 +26,8 @@ using namespace dtlto;
 
 FileJobs::FileJobs(const RunContext &Ctx, JobList List, Compiler Clang,
                    std::string Folder, std::vector<std::string> Launcher)
-    : List(std::move(List)), Clang(std::move(Clang)), Folder(std::move(Folder)),
+    : List(std::move(List)), Clang(std::move(Clang)),
+      LLVMVersion(Ctx.Host.LLVMVersion), Folder(std::move(Folder)),
       Launcher(std::move(Launcher)),
       Needs(Ctx.Host.Config.Needs &
             (DTLTO_JOB_INPUTS | DTLTO_JOB_ARGS | DTLTO_JOB_CONFIG |
@@ -84,9 +85,18 @@ Event FileJobs::prepare(const plan::Action &A, size_t J, uint64_t Cost,
   E.Job = A.Attempt;
   Clock::time_point Begin = Clock::now();
   if (A.ForPlugin)
-    E.setBuilt(build(J, A.Attempt, Cost), Avoid);
+    E.setBuilt(build(J, A.Attempt, Cost, Needs), Avoid);
   E.setEnded(Begin);
   return E;
+}
+
+std::optional<ResultKey> FileJobs::resultKey(size_t J) {
+  auto Built =
+      build(J, /*Id=*/1, /*Cost=*/1, DTLTO_JOB_ARGS | DTLTO_JOB_DIGESTS);
+  if (Built)
+    return dtlto::resultKey(**Built, Clang.Linker + "\n" + LLVMVersion);
+  consumeError(Built.takeError());
+  return std::nullopt;
 }
 
 Expected<FileJobs::File *> FileJobs::open(const std::string &Path) {
@@ -112,8 +122,8 @@ Expected<FileJobs::File *> FileJobs::open(const std::string &Path) {
   return Files.try_emplace(Path, std::move(New)).first->second.get();
 }
 
-Expected<std::unique_ptr<BuiltJob>> FileJobs::build(size_t J, uint64_t Id,
-                                                    uint64_t Cost) {
+Expected<std::unique_ptr<BuiltJob>>
+FileJobs::build(size_t J, uint64_t Id, uint64_t Cost, uint32_t Fields) {
   auto Built = std::make_unique<BuiltJob>();
   Built->Name = printable(List.Jobs[J].module());
   Built->Triple = Clang.Triple;
@@ -122,15 +132,15 @@ Expected<std::unique_ptr<BuiltJob>> FileJobs::build(size_t J, uint64_t Id,
   Built->Job.name = Built->Name.c_str();
   Built->Job.triple = Built->Triple.c_str();
   Built->Job.cost = Cost;
-  if (Needs & DTLTO_JOB_CONFIG)
+  if (Fields & DTLTO_JOB_CONFIG)
     return failure("the configuration (which only dtlto's linker knows)");
-  if (Needs & (DTLTO_JOB_INPUTS | DTLTO_JOB_ARGS))
+  if (Fields & (DTLTO_JOB_INPUTS | DTLTO_JOB_ARGS))
     if (Error E = addInputs(*Built, List.Jobs[J]))
       return std::move(E);
-  if (Needs & DTLTO_JOB_ARGS)
+  if (Fields & DTLTO_JOB_ARGS)
     if (Error E = addArgs(*Built, List.Jobs[J]))
       return std::move(E);
-  if (Needs & DTLTO_JOB_DIGESTS && Built->Job.fields & DTLTO_JOB_INPUTS)
+  if (Fields & DTLTO_JOB_DIGESTS && Built->Job.fields & DTLTO_JOB_INPUTS)
     addDigests(*Built);
   return Built;
 }

@@ -43,6 +43,7 @@ public:
   }
   Event prepare(const plan::Action &A, size_t J, uint64_t Cost,
                 llvm::StringRef Avoid) override;
+  std::optional<ResultKey> resultKey(size_t J) override;
   CodegenResult compileLocally(size_t J,
                                const std::atomic<bool> *Stop) override;
   SideFiles sideFiles(size_t) const override { return {}; }
@@ -67,8 +68,8 @@ private:
   };
 
   llvm::Expected<File *> open(const std::string &Path);
-  llvm::Expected<std::unique_ptr<BuiltJob>> build(size_t J, uint64_t Id,
-                                                  uint64_t Cost);
+  llvm::Expected<std::unique_ptr<BuiltJob>>
+  build(size_t J, uint64_t Id, uint64_t Cost, uint32_t Fields);
   llvm::Error addInputs(BuiltJob &Built, const FileJob &J);
   llvm::Error addArgs(BuiltJob &Built, const FileJob &J);
   std::vector<std::string> command(const FileJob &J) const;
@@ -77,6 +78,7 @@ private:
 
   const JobList List;
   const Compiler Clang;
+  const std::string LLVMVersion;
   const std::string Folder; // for unfinished objects
   const std::vector<std::string> Launcher;
   const ModuleNames Names;

@@ -9,6 +9,7 @@
 #include "Support/Text.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/BLAKE3.h"
+#include "llvm/Support/Endian.h"
 #include <algorithm>
 
 using namespace llvm;
@@ -111,6 +112,31 @@ void dtlto::addDigests(BuiltJob &Built) {
     std::copy(Hash.begin(), Hash.end(), Input.digest);
   }
   Built.Job.fields |= DTLTO_JOB_DIGESTS;
+}
+
+ResultKey dtlto::resultKey(const BuiltJob &Built, StringRef Compiler) {
+  assert(Built.Job.fields & DTLTO_JOB_DIGESTS);
+  BLAKE3 Hash;
+  // Each text has its size before it, so that different lists differ.
+  auto Add = [&](StringRef Text) {
+    char Size[8];
+    support::endian::write64le(Size, Text.size());
+    Hash.update(StringRef(Size, sizeof(Size)));
+    Hash.update(Text);
+  };
+  Add("dtlto: result 1");
+  Add(Compiler);
+  Add(Built.Triple);
+  Add(Built.Job.config ? Built.Job.config : "");
+  Add(std::to_string(Built.Args.size()));
+  for (const std::string &Arg : Built.Args)
+    Add(Arg);
+  for (const BuiltInput &Input : Built.Inputs) {
+    Add(std::to_string(Input.role));
+    Add(Input.path);
+    Hash.update(ArrayRef(Input.digest));
+  }
+  return Hash.final();
 }
 
 void dtlto::setAvoid(BuiltJob &Built, StringRef Avoid) {

@@ -12,6 +12,7 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
+#include <array>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -103,6 +104,14 @@ std::string withUserNames(llvm::StringRef Text, const BuiltJob &Built);
 
 /// Fills in the digests of \p Built's inputs.
 void addDigests(BuiltJob &Built);
+
+/// Identifies the result of a job among all links and machines.
+using ResultKey = std::array<uint8_t, 32>;
+
+/// Returns a digest of all that the result of \p Built depends on: its inputs,
+/// which must have digests, its triple, command line and configuration, and the
+/// \p Compiler, a version line.
+ResultKey resultKey(const BuiltJob &Built, llvm::StringRef Compiler);
 
 /// Makes the job of \p Built avoid the worker \p Avoid, unless that is empty.
 void setAvoid(BuiltJob &Built, llvm::StringRef Avoid);

@@ -19,8 +19,6 @@
 
 namespace dtlto {
 
-class FarmStore;
-
 /// The options of jobs and of the plugin's session.
 struct JobOptions {
   std::vector<std::string> LLVMOptions; // -mllvm and the like, one word each
@@ -45,8 +43,7 @@ struct HostContext {
   const JobOptions &JobOpts;
   /// Results must be those of this version of LLVM, "19.1.7".
   std::string LLVMVersion;
-  unsigned Parallelism = 1; // threads that the user allows, --thinlto-jobs
-  std::shared_ptr<FarmStore> Store = nullptr; // null if the link needs none
+  unsigned Parallelism = 1;  // threads that the user allows, --thinlto-jobs
   SessionConfig Config = {}; // from configurePlugin(), before any job
 };
 

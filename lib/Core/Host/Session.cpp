@@ -5,7 +5,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Host/FarmStore.h"
 #include "Host/SessionState.h"
 #include "Host/StructSize.h"
 #include "Support/System.h"
@@ -19,8 +18,8 @@ Session::Impl::Impl(const HostContext &Ctx, std::shared_ptr<EventQueue> Events,
                     uint64_t NumJobs, std::shared_ptr<LocalRoom> Room)
     : Ctx(Ctx),
       Room(Room ? std::move(Room) : std::make_shared<LocalRoom>(UINT64_MAX)),
-      Store(Ctx.Store), Msg(Ctx.Msg), Plugin(*Ctx.Plugin),
-      PluginName(Plugin.name), Params(Ctx, NumJobs), Events(std::move(Events)) {
+      Msg(Ctx.Msg), Plugin(*Ctx.Plugin), PluginName(Plugin.name),
+      Params(Ctx, NumJobs), Events(std::move(Events)) {
   makeHost();
 }
 
@@ -122,8 +121,6 @@ void Session::Impl::doOpen() {
       call("open", [&] { return Plugin.open(&Host, &Params.raw(), &Handle); });
   IsOpen = Status == DTLTO_OK;
   const dtlto_batch *Batch = IsOpen ? batch() : nullptr;
-  if (IsOpen && Store)
-    openStore();
   Guard Lock(*this);
   Opened = true;
   Event E{Event::Opened};
@@ -131,17 +128,6 @@ void Session::Impl::doOpen() {
   E.Message = std::move(OpenErrors); // from any thread
   E.WantsBatches = Batch != nullptr;
   push(Lock, std::move(E));
-}
-
-/// Opens the store before the Opened event is pushed.
-void Session::Impl::openStore() {
-  const auto *PluginStore = static_cast<const dtlto_store *>(
-      call("extension", [&] { return Plugin.extension(DTLTO_EXT_STORE); }));
-  if (!Store->open(PluginStore, Handle))
-    Msg.warning("plugin '" + PluginName +
-                "' has no store for optimised modules, so none is kept or "
-                "used; --thinlto-dist-keep-ir=<folder> keeps them on this "
-                "machine");
 }
 
 void Session::Impl::doSubmit(uint64_t Id, bool Insist) {
@@ -257,8 +243,6 @@ void Session::Impl::doStatus(uint32_t LimitMs) {
 
 void Session::Impl::doClose() {
   releaseAll();
-  if (Store)
-    call("get or put", [&] { Store->close(); });
   if (IsOpen)
     call("close", [&] { Plugin.close(Handle); });
   IsOpen = false;

@@ -56,7 +56,7 @@ struct Event {
     Verified,       // ours: no difference, or Message says which
     Delivered,      // ours: LLVM has the object
     TokenTaken,     // ours: from the jobserver
-    StoreRequested, // ours: a job needs the plugin's store
+    Found,          // ours: the remote cache has the object of job Job
     Broken          // ours: Message is an error that fails the link
   };
   KindTy Kind;

@@ -122,7 +122,6 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   bool isInCall() const;
 
   void doOpen();
-  void openStore();
   void doSubmit(uint64_t Id, bool Insist);
   const dtlto_batch *batch(); // null if the plugin doesn't want batches
   void doCompleteBatch();
@@ -195,7 +194,6 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   const HostContext &Ctx; // not used once IsClosed is set
   bool HasThread = false; // from the beginning: the call thread was started
   const std::shared_ptr<LocalRoom> Room;
-  const std::shared_ptr<FarmStore> Store; // null if the link needs none
   Messages &Msg;
   const dtlto_plugin &Plugin;
   const std::string PluginName;

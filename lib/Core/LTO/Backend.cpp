@@ -30,6 +30,9 @@
 using namespace llvm;
 using namespace dtlto;
 
+// How long the end of a link waits for the remote cache.
+static constexpr std::chrono::seconds MaxStoreWait(1);
+
 namespace {
 
 class PluginThinBackend : public ThinBackendBase {
@@ -157,6 +160,16 @@ lto::ThinBackend dtlto::createFailingThinBackend(StringRef Why) {
   return makeThinBackend(std::move(Make), hardware_concurrency(1));
 }
 
+static Error openRemoteCache(Linker &TheLinker) {
+  const Options &Opts = TheLinker.Opts;
+  if (!TheLinker.StorePlugin || TheLinker.Store)
+    return Error::success();
+  return RemoteStore::open(
+             *TheLinker.StorePlugin, Opts.RemoteCache, Opts.RemoteCacheArgs,
+             Opts.RemoteCacheMode == CacheMode::Write, *TheLinker.Msg)
+      .moveInto(TheLinker.Store);
+}
+
 /// Also opens the store of optimised modules, if the user wants one.
 static Error runJobs(Link &TheLink, std::vector<Task> Tasks) {
   std::shared_ptr<KeptModules> Modules = openKeptModules(TheLink);
@@ -178,6 +191,10 @@ dtlto::pluginBackend(Linker &TheLinker, ThreadPoolStrategy Parallelism,
     TheLinker.HasBackend = true;
     guardAgainstExit();
     showNotes(TheLinker.Opts, *TheLinker.Msg);
+    if (Error E = openRemoteCache(TheLinker))
+      return std::make_unique<FailingThinBackend>(
+          Conf, CombinedIndex, ModuleToDefinedGVSummaries,
+          "dtlto: " + toString(std::move(E)));
     return std::make_unique<PluginThinBackend>(
         TheLinker, Conf, CombinedIndex, ModuleToDefinedGVSummaries, Parallelism,
         AddStream, Cache, Unavailable, OnWrite, ShouldEmitIndexFiles,
@@ -196,9 +213,7 @@ lto::ThinBackend dtlto::createPluginThinBackend(Linker &TheLinker,
                          Parallelism);
 }
 
-void dtlto::finishLinkWithoutModules(Linker &TheLinker) {
-  if (TheLinker.HasBackend)
-    return;
+static void finishLinkWithoutModules(Linker &TheLinker) {
   const Options &Opts = TheLinker.Opts;
   const dtlto_plugin &Plugin = *TheLinker.Plugin;
   Messages &Msg = *TheLinker.Msg;
@@ -220,4 +235,12 @@ void dtlto::finishLinkWithoutModules(Linker &TheLinker) {
   if (!Opts.Log.empty())
     if (Error E = writeEmptyLog(Opts.Log))
       Msg.warning(toString(std::move(E)));
+}
+
+void dtlto::finishLink(Linker &TheLinker) {
+  if (!TheLinker.HasBackend)
+    finishLinkWithoutModules(TheLinker);
+  for (const auto &Store : {TheLinker.Store, TheLinker.FarmStore})
+    if (Store)
+      Store->finish(MaxStoreWait);
 }

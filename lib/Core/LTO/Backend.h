@@ -36,9 +36,10 @@ BackendFunction pluginBackend(Linker &TheLinker,
 /// Makes a backend that fails the link with \p Why.
 llvm::lto::ThinBackend createFailingThinBackend(llvm::StringRef Why);
 
-/// For the end of a successful link: if the link had no ThinLTO module, warns,
-/// and writes the report and the log that the user wants, without jobs.
-void finishLinkWithoutModules(Linker &TheLinker);
+/// For the end of a successful link: waits a little until its results are in
+/// the remote cache. If the link had no ThinLTO module, warns, and writes the
+/// report and the log that the user wants, without jobs.
+void finishLink(Linker &TheLinker);
 
 } // namespace dtlto
 

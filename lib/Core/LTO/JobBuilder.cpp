@@ -42,10 +42,10 @@ bool JobBuilder::mustStayLocal(const Task &T) {
   return Needs & DTLTO_JOB_CONFIG && !Config.reason().empty();
 }
 
-Error JobBuilder::addInputs(BuiltJob &Built, const Task &T) {
+Error JobBuilder::addInputs(BuiltJob &Built, const Task &T, bool WholeImports) {
   if (Error E = Built.Optimized
                     ? Inputs.addOptimized(Built, T, *Built.Optimized)
-                    : Inputs.add(Built, T, Needs & DTLTO_JOB_WHOLE_IMPORTS))
+                    : Inputs.add(Built, T, WholeImports))
     return E;
   Expected<ModuleFile *> Data = Config.codegenData();
   if (!Data)
@@ -53,7 +53,8 @@ Error JobBuilder::addInputs(BuiltJob &Built, const Task &T) {
   if (*Data)
     Built.Inputs.emplace_back(DTLTO_ROLE_OTHER, **Data);
   setInputs(Built);
-  Built.Job.fields |= DTLTO_JOB_INPUTS | (Needs & DTLTO_JOB_WHOLE_IMPORTS);
+  Built.Job.fields |=
+      DTLTO_JOB_INPUTS | (WholeImports ? DTLTO_JOB_WHOLE_IMPORTS : 0);
   return Error::success();
 }
 
@@ -84,7 +85,7 @@ JobBuilder::build(const Task &T, uint64_t Id, uint64_t Cost) {
   }
   // The command line and the configuration are useless without the inputs.
   if (Needs != 0)
-    if (Error E = addInputs(*Built, T))
+    if (Error E = addInputs(*Built, T, Needs & DTLTO_JOB_WHOLE_IMPORTS))
       return std::move(E);
   if (Needs & DTLTO_JOB_ARGS)
     if (Error E = Command.addTo(*Built, T))
@@ -95,4 +96,18 @@ JobBuilder::build(const Task &T, uint64_t Id, uint64_t Cost) {
   if (Needs & DTLTO_JOB_DIGESTS)
     addDigests(*Built);
   return Built;
+}
+
+Expected<ResultKey> JobBuilder::resultKey(const Task &T) {
+  BuiltJob Built;
+  Built.Triple = triple(T).str();
+  // Whole imports are the same for all links that have these modules, and their
+  // digests are computed once.
+  if (Error E = addInputs(Built, T, /*WholeImports=*/true))
+    return std::move(E);
+  if (Error E = Config.addTo(Built, T, T.Spec))
+    return std::move(E);
+  addDigests(Built);
+  return dtlto::resultKey(Built, Ctx.Host.JobOpts.Linker + "\n" +
+                                     Ctx.Host.LLVMVersion);
 }

@@ -32,6 +32,10 @@ public:
   llvm::Expected<std::unique_ptr<BuiltJob>> build(const Task &T, uint64_t Id,
                                                   uint64_t Cost);
 
+  /// Returns the key of the result of \p T; see JobSource::resultKey(). Fails
+  /// if the module can't be compiled outside the linker.
+  llvm::Expected<ResultKey> resultKey(const Task &T);
+
   /// Whether build() does less work than starting a thread takes.
   bool isTrivial() const { return Needs == 0; }
   /// Whether workers are plain compilers, which get a command line.
@@ -51,7 +55,7 @@ public:
   llvm::StringRef triple(const Task &T) const;
 
 private:
-  llvm::Error addInputs(BuiltJob &Built, const Task &T);
+  llvm::Error addInputs(BuiltJob &Built, const Task &T, bool WholeImports);
   CompileSpec specOf(const BuiltJob &Built, const Task &T) const;
 
   const LinkContext &Ctx;

@@ -10,7 +10,6 @@
 #include "Bitcode/IndexShard.h"
 #include "Bundle/ObjectFrame.h"
 #include "Config/ConfigJSON.h"
-#include "Host/FarmStore.h"
 #include "Support/Failure.h"
 #include "LLVM/CodegenData.h"
 #include "LLVM/Index.h"
@@ -141,13 +140,11 @@ void KeptModules::read(const Task &T, Entry &E) {
   std::lock_guard<std::mutex> Lock(E.ReadMutex);
   if (E.IsRead)
     return;
-  std::optional<Buffer> Frame = Store->get(E.Key);
-  if (!Frame)
-    return;
+  Buffer Frame = Store->get(E.Key);
   E.IsRead = true;
-  if (Frame->bytes().empty())
+  if (Frame.bytes().empty())
     return;
-  Expected<StringRef> Bytes = readFrame(Frame->bytes(), E.Key);
+  Expected<StringRef> Bytes = readFrame(Frame.bytes(), E.Key);
   if (!Bytes) {
     consumeError(Bytes.takeError());
     return Ctx.Host.Msg.debug("module '" + T.title() +
@@ -156,7 +153,7 @@ void KeptModules::read(const Task &T, Entry &E) {
   }
   E.Module.Bytes = *Bytes;
   E.Module.MayReadFiles = assemblyMayReadFiles(*Bytes);
-  E.Bytes = std::move(*Frame);
+  E.Bytes = std::move(Frame);
   E.HasModule = true;
 }
 
@@ -255,18 +252,32 @@ std::string KeptModules::finish(size_t NumJobs) {
       .str();
 }
 
+/// Opens the remote cache or, if there is none, the farm's own store.
+static Expected<std::shared_ptr<RemoteStore>> openFarmStore(Link &TheLink) {
+  Linker &Process = TheLink.Process;
+  if (!Process.Store)
+    if (Error E = RemoteStore::open(*Process.Plugin, /*URL=*/"",
+                                    Process.Opts.PluginArgs, /*MayWrite=*/true,
+                                    *Process.Msg)
+                      .moveInto(Process.FarmStore))
+      return std::move(E);
+  return Process.Store ? Process.Store : Process.FarmStore;
+}
+
 std::shared_ptr<KeptModules> dtlto::openKeptModules(Link &TheLink) {
   const Options &Opts = TheLink.Process.Opts;
   if (Opts.KeepIR.empty())
     return nullptr;
-  if (Opts.keepsInFarm())
-    TheLink.Host.Store = std::make_shared<FarmStore>();
-  auto Modules = std::make_shared<KeptModules>(
-      TheLink.Jobs,
-      Opts.keepsInFarm() ? makeFarmStore(TheLink.Host)
-                         : makeFolderStore(TheLink.Host.Msg, Opts.KeepIR),
-      Opts.VerifyPercent != 0);
-  if (!Modules->reason().empty())
-    TheLink.Host.Store.reset(); // because it would not be used
-  return Modules;
+  std::unique_ptr<ModuleStore> Store;
+  if (!Opts.keepsInFarm()) {
+    Store = makeFolderStore(TheLink.Host.Msg, Opts.KeepIR);
+  } else if (auto Farm = openFarmStore(TheLink)) {
+    Store = makeSharedStore(std::move(*Farm), Opts.Memory);
+  } else {
+    TheLink.Host.Msg.warning("optimised modules cannot be kept: " +
+                             toString(Farm.takeError()));
+    return nullptr;
+  }
+  return std::make_shared<KeptModules>(TheLink.Jobs, std::move(Store),
+                                       Opts.VerifyPercent != 0);
 }

@@ -102,15 +102,18 @@ bool LTOJobs::needsThread(const plan::Action &A) const {
          (!A.IsAgain && (Saver || TheLink.EmitIndexFiles || Cache.exists()));
 }
 
+/// Whether the object records its path. Only CodeView does; other objects stay
+/// independent of the cache's place.
+bool LTOJobs::namesObject(const Task &T) const {
+  Triple Target(Builder.triple(T));
+  return Target.isOSWindows() || Target.isOSBinFormatCOFF();
+}
+
 /// Does the work that each job needs once. With a cache, makes \p E a CacheHit
 /// or sets where the object goes.
 Error LTOJobs::prepareFirst(Task &T, bool IsSampled, Event &E) {
   std::string Key = Cache.exists() ? Cache.key(T) : "";
-  // Only CodeView records the object's path; keep other objects independent of
-  // the cache location.
-  Triple TargetTriple(Builder.triple(T));
-  if (!Key.empty() && !T.Spec.returnsCodegenData() &&
-      (TargetTriple.isOSWindows() || TargetTriple.isOSBinFormatCOFF()))
+  if (!Key.empty() && !T.Spec.returnsCodegenData() && namesObject(T))
     T.ObjectName = Cache.entryPath(Key);
   if (Saver)
     if (Error Why = Saver->save(T))
@@ -122,6 +125,24 @@ Error LTOJobs::prepareFirst(Task &T, bool IsSampled, Event &E) {
                            *T.ImportList, TheLink.EmitImportsFiles))
       return Why;
   return Key.empty() ? Error::success() : lookUpInCache(T, Key, IsSampled, E);
+}
+
+std::optional<ResultKey> LTOJobs::resultKey(size_t J) {
+  const Task &T = Tasks[J];
+  // Code generation of a first round returns data for the second, and objects
+  // with the path of a cache (prepareFirst()) belong to that cache.
+  if (T.Spec.returnsCodegenData() || (Cache.exists() && namesObject(T)))
+    return std::nullopt;
+  // Needn't come from a server.
+  if (Cache.has(T))
+    return std::nullopt;
+  Expected<ResultKey> Key = Builder.resultKey(T);
+  if (Key)
+    return *Key;
+  TheLink.Host.Msg.debug(
+      "module '" + T.title() +
+      "' is not in the remote cache: " + toString(Key.takeError()));
+  return std::nullopt;
 }
 
 CodegenResult LTOJobs::compileLocally(size_t J, const std::atomic<bool> *Stop) {

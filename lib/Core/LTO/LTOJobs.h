@@ -37,6 +37,7 @@ public:
   bool needsThread(const plan::Action &A) const override;
   Event prepare(const plan::Action &A, size_t J, uint64_t Cost,
                 llvm::StringRef Avoid) override;
+  std::optional<ResultKey> resultKey(size_t J) override;
   CodegenResult compileLocally(size_t J,
                                const std::atomic<bool> *Stop) override;
   SideFiles sideFiles(size_t J) const override;
@@ -67,6 +68,7 @@ protected:
 
 private:
   llvm::Error prepareFirst(Task &T, bool IsSampled, Event &E);
+  bool namesObject(const Task &T) const;
   void dropPagesPeriodically(size_t J, size_t Bytes);
 
   const std::unique_ptr<JobSaver> Saver; // null: jobs aren't saved

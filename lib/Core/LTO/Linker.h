@@ -8,6 +8,7 @@
 #ifndef DTLTO_LTO_LINKER_H
 #define DTLTO_LTO_LINKER_H
 
+#include "Host/RemoteStore.h"
 #include "LTO/LinkContext.h"
 #include "Run/RunContext.h"
 #include "LLVM/ThinBackend.h"
@@ -20,6 +21,9 @@ struct Linker {
   Options Opts;
   const dtlto_plugin *Plugin = nullptr; // checked (PluginLoader.h); may be null
   Messages *Msg = nullptr;
+  const dtlto_plugin *StorePlugin = nullptr; // of Opts.RemoteCache, or null
+  std::shared_ptr<RemoteStore> Store;        // the remote cache; may be null
+  std::shared_ptr<RemoteStore> FarmStore;    // the plugin's; may be null
   /// Whether this is LLD's Mach-O port.
   bool IsMachO = false;
   InputBuffers Inputs;
@@ -41,7 +45,8 @@ struct Link {
                                LLVM_VERSION_STRING},
         Jobs{Host, Process.Inputs, Process.IsMachO, Conf, Index, Defined},
         Run{Host, Process.Opts,
-            Conf.TimeTraceEnabled ? &Process.Timelines : nullptr},
+            Conf.TimeTraceEnabled ? &Process.Timelines : nullptr,
+            Process.Store},
         AddStream(std::move(AddStream)), Cache(std::move(Cache)) {}
   Link(const Link &) = delete; // Jobs and Run refer to Host
 

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "LTO/ModuleStore.h"
-#include "Host/FarmStore.h"
 #include "Support/AtomicFile.h"
 #include "Support/FileTask.h"
 #include "llvm/ADT/StringExtras.h"
@@ -27,7 +26,7 @@ public:
 
   bool isShared() const override { return false; }
 
-  std::optional<Buffer> get(const BundleId &Key) override {
+  Buffer get(const BundleId &Key) override {
     struct Read {
       std::unique_ptr<MemoryBuffer> Bytes;
       std::error_code Why;
@@ -126,64 +125,40 @@ private:
   std::atomic<bool> IsUnresponsive{false}; // the folder doesn't respond
 };
 
-class FarmModuleStore : public ModuleStore {
+class SharedModuleStore : public ModuleStore {
 public:
-  explicit FarmModuleStore(const HostContext &Host)
-      : Msg(Host.Msg), Farm(Host.Store),
-        Room(int64_t(std::min<uint64_t>(Host.JobOpts.Memory, INT64_MAX))) {}
+  SharedModuleStore(std::shared_ptr<RemoteStore> Store, uint64_t Memory)
+      : Store(std::move(Store)),
+        Room(int64_t(std::min<uint64_t>(Memory, INT64_MAX))) {}
 
   bool isShared() const override { return true; }
 
-  std::optional<Buffer> get(const BundleId &Key) override {
+  Buffer get(const BundleId &Key) override {
     int64_t Available = Room;
-    // Stop after one failure: the next would take as long.
-    if (HasGetFailed || Available <= 0)
+    if (!Store->mayGet() || Available <= 0)
       return Buffer();
-    Expected<std::optional<Buffer>> Entry = Farm->get(Key, uint64_t(Available));
-    if (!Entry) {
-      HasGetFailed = true;
-      warnOnce("read from", Entry.takeError());
-      return Buffer();
-    }
-    if (*Entry)
-      Room -= int64_t((*Entry)->bytes().size());
-    return std::move(*Entry);
+    Buffer Entry = Store->getWithin(Key, uint64_t(Available));
+    Room -= int64_t(Entry.bytes().size());
+    return Entry;
   }
 
-  bool mayPut() const override {
-    return !HasPutFailed && Farm->mayBeAvailable();
-  }
+  bool mayPut() const override { return Store->mayPut(); }
 
   bool put(const BundleId &Key, StringRef Head, StringRef Bytes) override {
-    if (HasPutFailed)
-      return false;
-    Expected<bool> IsStored = Farm->put(Key, (Head + Bytes).str());
-    if (IsStored)
-      return *IsStored;
-    HasPutFailed = true;
-    warnOnce("kept in", IsStored.takeError());
-    return false;
+    std::string Entry = (Head + Bytes).str();
+    return Store->put(Key, Entry.size(), [Entry] { return Entry; });
   }
 
-  /// The farm's store can't remove entries; an empty one means no module.
-  bool remove(const BundleId &Key) override { return put(Key, "", ""); }
+  /// Stores can't remove entries. What isn't a frame counts as no module.
+  bool remove(const BundleId &Key) override { return put(Key, "removed", ""); }
 
   std::string name(const BundleId &Key) const override {
-    return "the farm's store entry " + toHex(Key, /*LowerCase=*/true);
+    return Store->name() + " entry " + toHex(Key, /*LowerCase=*/true);
   }
 
 private:
-  void warnOnce(StringRef What, Error E) {
-    std::string Why = toString(std::move(E));
-    if (!HasWarned.exchange(true))
-      Msg.warning("optimised modules cannot be " + What +
-                  " the farm's store: " + Why);
-  }
-
-  Messages &Msg;
-  const std::shared_ptr<FarmStore> Farm;
+  const std::shared_ptr<RemoteStore> Store;
   std::atomic<int64_t> Room; // in bytes, for entries that are read
-  std::atomic<bool> HasGetFailed{false}, HasPutFailed{false}, HasWarned{false};
 };
 
 } // namespace
@@ -193,6 +168,7 @@ std::unique_ptr<ModuleStore> dtlto::makeFolderStore(Messages &Msg,
   return std::make_unique<FolderStore>(Msg, std::move(Folder));
 }
 
-std::unique_ptr<ModuleStore> dtlto::makeFarmStore(const HostContext &Host) {
-  return std::make_unique<FarmModuleStore>(Host);
+std::unique_ptr<ModuleStore>
+dtlto::makeSharedStore(std::shared_ptr<RemoteStore> Store, uint64_t Memory) {
+  return std::make_unique<SharedModuleStore>(std::move(Store), Memory);
 }

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A store of bytes under keys: a folder, or the store of the plugin's farm. It
+// A store of bytes under keys: a folder, or a store that machines share. It
 // doesn't depend on the contents; KeptModules.h defines them.
 //
 //===----------------------------------------------------------------------===//
@@ -14,9 +14,9 @@
 #define DTLTO_LTO_MODULESTORE_H
 
 #include "Bundle/Bundle.h"
-#include "Host/HostContext.h"
+#include "Host/RemoteStore.h"
 #include "Support/Buffer.h"
-#include <optional>
+#include <memory>
 
 namespace dtlto {
 
@@ -27,9 +27,9 @@ public:
 
   /// Whether other machines write to the store: then no entry counts as local.
   virtual bool isShared() const = 0;
-  /// Returns the entry, or an empty buffer if there is none; no value if that
-  /// isn't known yet. May take a while if isShared().
-  virtual std::optional<Buffer> get(const BundleId &Key) = 0;
+  /// Returns the entry, or an empty buffer if there is none. May take a while
+  /// if isShared().
+  virtual Buffer get(const BundleId &Key) = 0;
   /// Returns false if put() is certain to fail.
   virtual bool mayPut() const { return true; }
   /// Stores \p Head followed by \p Bytes. Returns false on failure.
@@ -45,9 +45,10 @@ public:
 
 /// \p Folder is created when it is needed.
 std::unique_ptr<ModuleStore> makeFolderStore(Messages &Msg, std::string Folder);
-/// A store that uses the farm of the session to come, by \p Host.Store. The
-/// entries that it reads are limited to the memory of jobs in flight.
-std::unique_ptr<ModuleStore> makeFarmStore(const HostContext &Host);
+/// A store that uses \p Store. All entries that it reads take at most
+/// \p Memory bytes.
+std::unique_ptr<ModuleStore> makeSharedStore(std::shared_ptr<RemoteStore> Store,
+                                             uint64_t Memory);
 
 } // namespace dtlto
 

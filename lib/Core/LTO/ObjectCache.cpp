@@ -8,6 +8,7 @@
 #include "LTO/ObjectCache.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SHA1.h"
@@ -62,9 +63,7 @@ Error ObjectCache::lookUp(const Task &T, StringRef Key, bool IsSampled,
     E.RemoteOut = E.Out;
     return Error::success();
   }
-  // The key for unverified objects from other machines.
-  std::string RemoteKey =
-      deriveKey("dtlto: made elsewhere" + Builder.configId(), Key);
+  std::string RemoteKey = remoteKey(Key);
   if (IsSampled) {
     std::string Path = entryPath(RemoteKey);
     if (auto File = MemoryBuffer::getFile(Path, /*IsText=*/false,
@@ -76,6 +75,17 @@ Error ObjectCache::lookUp(const Task &T, StringRef Key, bool IsSampled,
     }
   }
   return LookUp(RemoteKey, E.RemoteOut);
+}
+
+/// Returns the key for unverified objects from other machines.
+std::string ObjectCache::remoteKey(StringRef Key) const {
+  return deriveKey("dtlto: made elsewhere" + Builder.configId(), Key);
+}
+
+bool ObjectCache::has(const Task &T) const {
+  std::string Key = exists() ? key(T) : "";
+  return !Key.empty() && (sys::fs::exists(entryPath(Key)) ||
+                          sys::fs::exists(entryPath(remoteKey(Key))));
 }
 
 /// As localCache() in LLVM's Caching.cpp names the file of an object.

@@ -43,6 +43,9 @@ public:
   llvm::Error lookUp(const Task &T, llvm::StringRef Key, bool IsSampled,
                      Event &E) const;
 
+  /// Whether the folder has the object of \p T, under either key.
+  bool has(const Task &T) const;
+
   std::string folder() const {
     return cacheFolder(TheLink.Cache, TheLink.Process.Opts.CacheFolder);
   }
@@ -50,6 +53,8 @@ public:
   std::string entryPath(llvm::StringRef Key) const;
 
 private:
+  std::string remoteKey(llvm::StringRef Key) const;
+
   const Link &TheLink;
   const JobBuilder &Builder;
   const CfiFunctions Cfi;

@@ -101,9 +101,7 @@ void Plan::offerMore() {
   if (Plugin.IsDropped)
     return;
   if (!Plugin.wasOpened()) {
-    // A job that is being prepared may want the plugin.
-    bool IsEarly = (Opts.OpenAtOnce || IsOpenRequested) &&
-                   !Jobs.in(State::Preparing).empty();
+    bool IsEarly = Opts.OpenAtOnce && !Jobs.in(State::Preparing).empty();
     if (Ready.empty() && !IsEarly)
       return;
     Plugin.recordOpen(/*IsDone=*/false);

@@ -52,14 +52,31 @@ inline constexpr int64_t NsPerSecond = 1000000000;
 // Names, in the order of their enums
 //===----------------------------------------------------------------------===//
 
-inline constexpr std::string_view EventNames[] = {
-    "Tick",         "OpenWanted",   "Opened",        "OpenFailed",
-    "PluginFailed", "RoomChanged",  "LoadKnown",     "TokenTaken",
-    "Prepared",     "CacheHit",     "PrepareFailed", "NotExpressible",
-    "Accepted",     "Busy",         "StateChanged",  "Alive",
-    "Succeeded",    "Failed",       "CompiledHere",  "CompileHereFailed",
-    "Verified",     "VerifyFailed", "Delivered",     "DeliverFailed",
-    "Confirmed"};
+inline constexpr std::string_view EventNames[] = {"Tick",
+                                                  "Opened",
+                                                  "OpenFailed",
+                                                  "PluginFailed",
+                                                  "RoomChanged",
+                                                  "LoadKnown",
+                                                  "TokenTaken",
+                                                  "Prepared",
+                                                  "CacheHit",
+                                                  "PrepareFailed",
+                                                  "NotExpressible",
+                                                  "Accepted",
+                                                  "Busy",
+                                                  "StateChanged",
+                                                  "Alive",
+                                                  "Succeeded",
+                                                  "Failed",
+                                                  "CompiledHere",
+                                                  "CompileHereFailed",
+                                                  "Verified",
+                                                  "VerifyFailed",
+                                                  "Delivered",
+                                                  "DeliverFailed",
+                                                  "Confirmed",
+                                                  "Found"};
 static_assert(std::size(EventNames) == NumEventKinds);
 
 inline constexpr std::string_view ActionNames[] = {
@@ -69,9 +86,9 @@ inline constexpr std::string_view ActionNames[] = {
     "EndJob",    "FailLink",    "Close"};
 static_assert(std::size(ActionNames) == NumActionKinds);
 
-inline constexpr std::string_view KindNames[] = {"First", "Retry", "Duplicate",
-                                                 "Here", "Verify"};
-static_assert(std::size(KindNames) == size_t(AttemptKind::Verify) + 1);
+inline constexpr std::string_view KindNames[] = {"First", "Retry",  "Duplicate",
+                                                 "Here",  "Verify", "Found"};
+static_assert(std::size(KindNames) == size_t(AttemptKind::Found) + 1);
 
 inline constexpr std::string_view StateNames[] = {"Queued", "Sending",
                                                   "Running", "Receiving"};

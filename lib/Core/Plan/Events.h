@@ -41,7 +41,8 @@ enum class AttemptKind : uint8_t {
   Retry,     // after a failed attempt
   Duplicate, // next to a slow attempt
   Local,     // in this process, without the plugin
-  Verify     // in this process, to compare with the plugin's object
+  Verify,    // in this process, to compare with the plugin's object
+  Found      // an object from the remote cache; ends in the step that begins it
 };
 
 enum class AttemptState : uint8_t {
@@ -102,14 +103,13 @@ struct Load {
 /// What the driver saw. Only the fields that a kind names are valid.
 struct Event {
   enum Kind : uint8_t {
-    Tick,          // CallSince
-    OpenRequested, // a job that is being prepared waits for the plugin
-    Opened,        // WantsBatches: the plugin is told when it has all jobs
-    OpenFailed,    // IsArgumentWrong: by the user's mistake, so the link fails
-    PluginFailed,  // it broke the ABI, or gave up
-    RoomChanged,   // the plugin may have room again
-    LoadReported,  // ReportedLoad
-    TokenTaken,    // as TakeToken requested
+    Tick,         // CallSince
+    Opened,       // WantsBatches: the plugin is told when it has all jobs
+    OpenFailed,   // IsArgumentWrong: by the user's mistake, so the link fails
+    PluginFailed, // it broke the ABI, or gave up
+    RoomChanged,  // the plugin may have room again
+    LoadReported, // ReportedLoad
+    TokenTaken,   // as TakeToken requested
     // Events of an attempt.
     Prepared,       // Bytes: memory that the job uses until its result
     CacheHit,       // LLVM has the object. MustCompare: the driver has it, from
@@ -132,7 +132,8 @@ struct Event {
     VerifyFailed,
     Delivered,
     DeliverFailed,
-    Confirmed // Attempt: compiling again gave the refused object
+    Confirmed, // Attempt: compiling again gave the refused object
+    Found      // the driver has a good object from the remote cache
   };
   Kind What = Tick;
   JobId Job = 0;         // of Verified and later kinds
@@ -149,7 +150,7 @@ struct Event {
   Time CallSince = Never; // when the call that hasn't returned began
   Load ReportedLoad = {};
 };
-constexpr size_t NumEventKinds = Event::Confirmed + 1;
+constexpr size_t NumEventKinds = Event::Found + 1;
 
 /// What the driver must do. Kinds marked * are decisions, for observers only.
 struct Action {
@@ -163,7 +164,8 @@ struct Action {
     Cancel,    // the attempt, wherever it is; ignore its further events. Why
     StayLocal, // * the attempt is to be compiled locally. Why
     CompileLocally, // the attempt
-    Won,            // * the attempt made the job's object
+    Won,            // * the attempt made the job's object. AKind Found: the
+                    // attempt begins with the object that was found
     Refute,         // tell the plugin that its result of the attempt was wrong.
                     // Why
     Verify,         // compare the objects of Job's winner and of this attempt

@@ -121,7 +121,7 @@ const Attempt &JobTable::add(JobId J, Kind K, State S, Cause Why) {
   Jobs[J].Tries += K == Kind::First || K == Kind::Retry;
   Jobs[J].Duplicates += K == Kind::Duplicate;
   Jobs[J].Attempts.push_back(&A);
-  assert(Jobs[J].numLive() <= 3 && "too many attempts");
+  assert(Jobs[J].numLive() <= 3u + (K == Kind::Found) && "too many attempts");
   return A;
 }
 

@@ -44,7 +44,8 @@ struct Attempt : AttemptNotes {
   bool RunsLocally = false; // at the plugin, but on this machine
 
   bool isAtPlugin() const {
-    return Kind != AttemptKind::Local && Kind != AttemptKind::Verify;
+    return Kind == AttemptKind::First || Kind == AttemptKind::Retry ||
+           Kind == AttemptKind::Duplicate;
   }
   bool isOnThread() const {
     return State == AttemptState::Preparing || State == AttemptState::Compiling;
@@ -72,7 +73,8 @@ enum class Stage : uint8_t {
 struct JobNotes {
   AttemptId Decisive = 0;  // the attempt whose end decides the job's
   unsigned Duplicates = 0; // begun at the plugin
-  bool IsCached = false;   // the cache had the object
+  bool IsCached = false;   // a cache had the object
+  bool IsFound = false;    // in the remote cache; the job isn't prepared yet
   bool IsSampled = false;  // is compared, wherever it was compiled
   bool IsProven = false;   // this process made the object, or an equal one
   /// Attempts with a compile error that other compilers may not report

@@ -113,9 +113,6 @@ void Plan::dispatch(const Event &E) {
   switch (E.What) {
   case Event::Tick:
     return Plugin.recordCall(E.CallSince);
-  case Event::OpenRequested:
-    IsOpenRequested = true;
-    return;
   case Event::Opened:
     return onOpened(E);
   case Event::OpenFailed:
@@ -138,6 +135,7 @@ void Plan::dispatch(const Event &E) {
   case Event::Delivered:
   case Event::DeliverFailed:
   case Event::Confirmed:
+  case Event::Found:
     return handleJobEvent(E);
   default:
     break;
@@ -172,6 +170,8 @@ void Plan::handleJobEvent(const Event &E) {
       Executor.endJob(E.Job, E.What == Event::Delivered ? Cause::Done
                                                         : Cause::DeliverFailed);
     return;
+  case Event::Found:
+    return onFound(E.Job);
   default:
     break;
   }
@@ -258,13 +258,20 @@ void Plan::onPrepared(const Attempt &A, const Event &E) {
     return Executor.endWith(A, Cause::Cached);
   case Event::PrepareFailed:
     return Executor.endWith(A, Cause::PrepareFailed);
-  case Event::NotExpressible:
+  default:
+    break;
+  }
+  if (Jobs[J].IsFound) {
+    if (E.What == Event::Prepared)
+      Executor.addAction(Action::Cancel, J, A.Id, Cause::Overtaken);
+    Executor.remove(A);
+    return Executor.useFound(J);
+  }
+  if (E.What == Event::NotExpressible) {
     Executor.remove(A);
     if (Jobs[J].numLive() == 0)
       Executor.queueLocally(J, Cause::NotExpressible);
     return;
-  default:
-    break;
   }
   if (!A.isAtPlugin())
     return Jobs.move(A, State::Queued);
@@ -367,4 +374,30 @@ void Plan::onCompiledLocally(const Attempt &A, const Event &E) {
   Executor.win(A);
   Jobs.notes(J).IsProven = true;
   Executor.hold(J);
+}
+
+/// Uses the object from the remote cache unless the job has one. A job that
+/// isn't prepared comes first to LLVM's cache. If an attempt may be writing the
+/// job's side files, they must belong to that attempt's object.
+void Plan::onFound(JobId J) {
+  const Job &Wanted = Jobs[J];
+  auto IsPreparing = [](const Attempt *A) {
+    return A->IsOrphan || A->State == State::Preparing;
+  };
+  auto MayWrite = [](const Attempt *A) {
+    return A->isInFlight() || A->State == State::Compiling;
+  };
+  auto Has = [&](auto Is) {
+    return std::any_of(Wanted.Attempts.begin(), Wanted.Attempts.end(), Is);
+  };
+  if (Wanted.At == Stage::Waiting ||
+      (Wanted.At == Stage::UnderWay && Wanted.Decisive == 0 &&
+       std::all_of(Wanted.Attempts.begin(), Wanted.Attempts.end(),
+                   IsPreparing))) {
+    Jobs.notes(J).IsFound = true;
+    Jobs.markNotRemaining(J);
+  } else if (Wanted.At == Stage::UnderWay && Wanted.Decisive == 0 &&
+             !(Wanted.Info.HasSideFiles && Has(MayWrite))) {
+    Executor.useFound(J);
+  }
 }

@@ -114,6 +114,7 @@ private:
   void onSucceeded(const Attempt &A, const Event &E);
   void onFailed(const Attempt &A, Cause Why);
   void onCompiledLocally(const Attempt &A, const Event &E);
+  void onFound(JobId J);
 
   // Choosing the next steps (Decide.cpp).
   void decide();
@@ -136,7 +137,6 @@ private:
   LocalThreads Local{Opts, Jobs};
   Sharing Share{Opts, Jobs, Plugin, Room, Local, Rates};
   Steps Executor{Opts, Jobs, Plugin, Local};
-  bool IsOpenRequested = false; // by a job that is being prepared
   bool HasStarted = false;
 };
 

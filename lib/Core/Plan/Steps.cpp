@@ -117,13 +117,23 @@ void Steps::compare(const Attempt &A) {
   // If the job is already being compiled locally, compare that object.
   bool HasLocal = false;
   for (const Attempt *Other : Jobs[J].Attempts)
-    if (Other != &A && !Other->isAtPlugin()) {
+    if (Other != &A && !Other->isAtPlugin() && !Other->IsOrphan) {
       Jobs.setKind(*Other, Kind::Verify, /*IsRedundant=*/false);
       HasLocal = true;
     }
   win(A);
   if (!HasLocal)
     Jobs.add(J, Kind::Verify, State::Queued, Cause::None);
+}
+
+void Steps::useFound(JobId J) {
+  Jobs.notes(J).IsCached = true;
+  Jobs.notes(J).IsFound = false;
+  const Attempt &A = Jobs.add(J, Kind::Found, State::Queued, Cause::None);
+  if (Jobs[J].IsSampled)
+    return compare(A);
+  win(A);
+  hold(J);
 }
 
 void Steps::refute(JobId J, AttemptId WrongAttempt, Cause Why) {

@@ -58,6 +58,8 @@ public:
   void win(const Attempt &A);
   /// \p A has an object that wins if it equals one that is compiled locally.
   void compare(const Attempt &A);
+  /// The remote cache has the object of \p J.
+  void useFound(JobId J);
   /// Tells the plugin that the result of \p WrongAttempt was bad.
   void refute(JobId J, AttemptId WrongAttempt, Cause Why);
 

@@ -40,7 +40,7 @@ static constexpr StringLiteral OutcomeNames[] = {
     "compiler error", "refused", "timeout",   "plugin failed"};
 // In the order of JobRecord::Source.
 static constexpr StringLiteral SourceNames[] = {"none", "worker", "here",
-                                                "cache"};
+                                                "cache", "remote cache"};
 // In the order of HostSummary::Kind.
 static constexpr StringLiteral HostNames[] = {"worker", "here", "linker"};
 
@@ -135,6 +135,7 @@ private:
     number("from_worker", S.FromWorker);
     number("from_here", S.FromLocal);
     number("from_cache", S.FromCache);
+    number("from_remote_cache", S.FromRemoteCache);
     number("without_object", S.WithoutObject);
     number("retries", S.Retries);
     number("second_starts", S.Duplicates);

@@ -32,6 +32,7 @@ JobCounts Statistics::jobs() const {
     Sum.Remote += P.Jobs.Remote;
     Sum.Local += P.Jobs.Local;
     Sum.Cached += P.Jobs.Cached;
+    Sum.RemoteCache += P.Jobs.RemoteCache;
   }
   return Sum;
 }
@@ -47,6 +48,8 @@ static void add(JobCounts &Counts, JobRecord::Source From) {
     ++Counts.Local;
   else if (From == JobRecord::Source::Cache)
     ++Counts.Cached;
+  else if (From == JobRecord::Source::RemoteCache)
+    ++Counts.RemoteCache;
 }
 
 /// Adds \p New, which becomes the first.
@@ -141,6 +144,7 @@ void dtlto::addLink(Statistics &S, const Timeline &T, StringRef Output,
   P.Jobs.Remote += Link.Jobs.Remote;
   P.Jobs.Local += Link.Jobs.Local;
   P.Jobs.Cached += Link.Jobs.Cached;
+  P.Jobs.RemoteCache += Link.Jobs.RemoteCache;
   S.Last.insert(S.Last.begin(), std::move(Link));
   S.Last.resize(std::min(S.Last.size(), MaxStatLinks));
 }
@@ -163,13 +167,16 @@ static bool mapNumber(json::ObjectMapper &O, StringLiteral Name,
 // Found by argument-dependent lookup. Names in files may be any bytes.
 
 static json::Value toJSON(const JobCounts &C) {
-  return json::Object{
-      {"remote", C.Remote}, {"local", C.Local}, {"cached", C.Cached}};
+  return json::Object{{"remote", C.Remote},
+                      {"local", C.Local},
+                      {"cached", C.Cached},
+                      {"remote_cache", C.RemoteCache}};
 }
 static bool fromJSON(const json::Value &V, JobCounts &C, json::Path P) {
   json::ObjectMapper O(V, P);
   return O && mapNumber(O, "remote", C.Remote) &&
-         mapNumber(O, "local", C.Local) && mapNumber(O, "cached", C.Cached);
+         mapNumber(O, "local", C.Local) && mapNumber(O, "cached", C.Cached) &&
+         mapNumber(O, "remote_cache", C.RemoteCache);
 }
 
 static json::Value toJSON(const LinkStatistics &L) {

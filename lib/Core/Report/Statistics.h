@@ -23,8 +23,8 @@ namespace dtlto {
 
 /// Numbers of jobs by where their objects came from.
 struct JobCounts {
-  int64_t Remote = 0, Local = 0, Cached = 0;
-  int64_t all() const { return Remote + Local + Cached; }
+  int64_t Remote = 0, Local = 0, Cached = 0, RemoteCache = 0;
+  int64_t all() const { return Remote + Local + Cached + RemoteCache; }
 };
 
 /// A link. Times are in seconds.

@@ -134,6 +134,10 @@ void Timeline::handleAction(const Step &S, const Action &A,
     if (std::string &Why = Jobs[A.Job].LocalReason; Why.empty())
       Why = localReason(A.Why, S.Why, PluginFailure, TimeoutSeconds);
     return;
+  case Action::Won:
+    if (A.AKind == Kind::Found)
+      Jobs[A.Job].From = JobRecord::Source::RemoteCache;
+    return;
   case Action::CompileLocally:
     if (A.AKind == Kind::Verify)
       VerifyAttempts.insert(A.Attempt);

@@ -68,7 +68,8 @@ struct JobRecord {
     None,   // no object
     Worker, // of the plugin
     Local,  // this process
-    Cache   // LLVM's
+    Cache,  // LLVM's
+    RemoteCache
   };
 
   std::string Name;

@@ -224,6 +224,9 @@ void Summarizer::count() {
     case JobRecord::Source::Cache:
       ++S.FromCache;
       break;
+    case JobRecord::Source::RemoteCache:
+      ++S.FromRemoteCache;
+      break;
     case JobRecord::Source::None:
       ++S.WithoutObject;
       break;

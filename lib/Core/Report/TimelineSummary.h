@@ -110,7 +110,8 @@ struct Summary {
   std::vector<JobPlaces> Places;
 
   // Of all jobs.
-  size_t FromWorker = 0, FromLocal = 0, FromCache = 0, WithoutObject = 0;
+  size_t FromWorker = 0, FromLocal = 0, FromCache = 0, FromRemoteCache = 0,
+         WithoutObject = 0;
   size_t Retries = 0, Duplicates = 0, DuplicatesWon = 0, FailedAttempts = 0;
   uint64_t BytesOut = 0;  // inputs of all accepted attempts, uncompressed
   uint64_t BytesBack = 0; // objects of workers

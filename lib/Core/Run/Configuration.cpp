@@ -8,6 +8,7 @@
 #include "Run/Configuration.h"
 #include "Host/AutoPlugin.h"
 #include "Host/PluginLoader.h"
+#include "Host/RemoteStore.h"
 #include "Support/Failure.h"
 #include "Support/FileTask.h"
 #include "Support/System.h"
@@ -219,6 +220,21 @@ Expected<const dtlto_plugin *> dtlto::loadNamedPlugin(
   (Opts.Status == StatusKind::None ? Opts.DebugNotes : Opts.Notes)
       .push_back(Choice->Why);
   return Choice->Plugin;
+}
+
+Expected<const dtlto_plugin *> dtlto::loadStorePlugin(
+    const Options &Opts,
+    function_ref<Expected<const dtlto_plugin *>(StringRef)> Load) {
+  if (Opts.RemoteCache.empty() || Opts.IsDisabled)
+    return nullptr;
+  Expected<std::string> Name = storePlugin(Opts.RemoteCache);
+  if (!Name)
+    return Name.takeError();
+  auto Plugin = Load(*Name);
+  if (Plugin)
+    return *Plugin;
+  return failure("remote cache " + printable(Opts.RemoteCache) + ": " +
+                 toString(Plugin.takeError()));
 }
 
 void dtlto::showNotes(const Options &Opts, Messages &Msg) {

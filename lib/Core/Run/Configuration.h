@@ -55,6 +55,13 @@ llvm::Expected<const dtlto_plugin *> loadNamedPlugin(
     llvm::function_ref<llvm::Expected<const dtlto_plugin *>(llvm::StringRef)>
         Load);
 
+/// Loads the library of the remote cache that \p Opts name, by \p Load; null if
+/// they name none.
+llvm::Expected<const dtlto_plugin *> loadStorePlugin(
+    const Options &Opts,
+    llvm::function_ref<llvm::Expected<const dtlto_plugin *>(llvm::StringRef)>
+        Load);
+
 /// Shows the notes of \p Opts.
 void showNotes(const Options &Opts, Messages &Msg);
 

@@ -33,8 +33,7 @@ static bool namesWorker(StringRef Text, StringRef Worker) {
   return false;
 }
 
-/// Splits a worker's output into the object and its side files.
-static Error unpack(JobResult &R, const SideFiles &Side) {
+Error dtlto::unpack(JobResult &R, const SideFiles &Side) {
   Expected<JobOutputs> Outputs = unpackOutputs(R.Object.bytes(), Side);
   if (!Outputs)
     return Outputs.takeError();

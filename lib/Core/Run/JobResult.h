@@ -28,7 +28,11 @@ struct JobResult {
   Buffer Packed;               // as received
   JobOutputs Outputs;          // views into Packed
   std::string CacheEntry = {}; // the object's cache file; empty if none
+  bool IsFound = false;        // in the remote cache
 };
+
+/// Splits a worker's output in \p R into the object and its side files.
+llvm::Error unpack(JobResult &R, const SideFiles &Side);
 
 /// A worker's result, for comparison. Borrowed.
 struct RemoteResult {

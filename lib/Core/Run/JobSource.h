@@ -42,6 +42,11 @@ public:
   virtual Event prepare(const plan::Action &A, size_t J, uint64_t Cost,
                         llvm::StringRef Avoid) = 0;
 
+  /// The key of \p J's result in a store that machines share: a digest of all
+  /// that the result depends on, independent of the folder of the link. Unset
+  /// if the result is not one for other links. May be called next to prepare().
+  virtual std::optional<ResultKey> resultKey(size_t J) = 0;
+
   /// Compiles \p J on this machine. Once \p Stop is true, the object isn't
   /// needed, and the compile fails as soon as it can. \p Stop may be null.
   virtual CodegenResult compileLocally(size_t J,

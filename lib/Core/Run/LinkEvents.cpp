@@ -131,15 +131,17 @@ bool LinkRun::handleSessionEvent(Event &E, PlanEvent &P, Step &S) {
 /// Turns \p E, an event of one of our threads, into \p P and \p S.
 void LinkRun::handleLocalEvent(Event &E, PlanEvent &P, Step &S) {
   const bool IsLive = ThePlan->isLive(E.Job);
-  NumOnThreads -=
-      E.Kind != Event::StoreRequested && E.Kind != Event::TokenTaken;
+  NumOnThreads -= E.Kind != Event::Found && E.Kind != Event::TokenTaken;
   if (E.Out)
     Jobs[JobOf[E.Job]]->Out = std::move(E.Out);
   if (E.RemoteOut)
     Jobs[JobOf[E.Job]]->RemoteOut = std::move(E.RemoteOut);
   switch (E.Kind) {
-  case Event::StoreRequested:
-    P.What = PlanEvent::OpenRequested;
+  case Event::Found:
+    P.What = PlanEvent::Found;
+    P.Attempt = 0;
+    P.Job = static_cast<plan::JobId>(E.Job);
+    Jobs[P.Job]->IsFound = true;
     return;
   case Event::TokenTaken:
     P.What = PlanEvent::TokenTaken;

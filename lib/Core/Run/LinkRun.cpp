@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "Run/LinkRun.h"
-#include "Host/FarmStore.h"
 #include "Host/PluginGuard.h"
 #include "Run/LogObserver.h"
 #include "Run/Notices.h"
 #include "Run/Observers.h"
+#include "Run/RemoteCache.h"
 #include "Support/System.h"
 #include "llvm/ADT/StringExtras.h"
 #include <set>
@@ -50,6 +50,13 @@ LinkRun::LinkRun(const RunContext &Ctx, std::shared_ptr<JobSource> TheSource,
     Infos.push_back(
         {J->Facts.Seconds, !Source->sideFiles(J->Number).empty(), J->Memory});
   ThePlan = std::make_unique<plan::Plan>(Infos, O);
+  if (Ctx.Store && Ctx.isLast()) {
+    std::vector<size_t> Numbers;
+    for (const auto &J : Jobs)
+      Numbers.push_back(J->Number);
+    Remote =
+        std::make_unique<RemoteCache>(Ctx, *Source, std::move(Numbers), Events);
+  }
   startObservers();
   if (O.VerifyPercent != 0)
     Ctx.msg().debug("--thinlto-dist-verify=" + Twine(O.VerifyPercent) + ":" +
@@ -137,9 +144,8 @@ void LinkRun::startObservers() {
 // In each turn, the plan's actions start as much work as it allows. Then this
 // thread waits until some of that work has ended, and reports that to the plan.
 Error LinkRun::run() {
-  if (Ctx.Host.Store)
-    Ctx.Host.Store->setOpener(
-        [Events = Events] { Events->push(Event{Event::StoreRequested}); });
+  if (Remote)
+    Remote->lookUp();
   {
     Step First;
     First.Now = now();
@@ -176,6 +182,8 @@ void LinkRun::finish() {
     if (E.Kind == Event::Violation || E.Kind == Event::GaveUp ||
         E.Kind == Event::CompilerOutput)
       handle(E);
+  if (Remote)
+    Remote->stop();
   Helpers.reset();
   LocalPool.reset();
   Room->disconnect();
@@ -234,6 +242,8 @@ void LinkRun::perform(const Action &A) {
     return compileLocally(A);
   case Action::Won:
     Jobs[A.Job]->Winner = A.Attempt;
+    if (A.AKind == plan::AttemptKind::Found)
+      takeFound(A);
     return;
   case Action::Refute:
     return TheSession->refute(A.Attempt);
@@ -253,13 +263,12 @@ void LinkRun::perform(const Action &A) {
       deliverDespiteErrors(A);
     Jobs[A.Job]->Out = Jobs[A.Job]->RemoteOut = nullptr;
     Attempts.erase(A.Attempt);
+    if (Remote)
+      Remote->drop(A.Job);
     return;
   case Action::Close:
     return close();
   case Action::DropPlugin:
-    if (Ctx.Host.Store)
-      Ctx.Host.Store->abandon();
-    return;
   case Action::StayLocal:
   case Action::FailLink:
     return;
@@ -336,8 +345,10 @@ void LinkRun::runOnHelper(plan::JobId J, std::function<void()> Work) {
   Helpers->async([this] { HelperWork.take()(); });
 }
 
-void LinkRun::prepare(const Action &A) {
+void LinkRun::prepare(const Action &Requested) {
+  Action A = Requested;
   const Job &J = *Jobs[A.Job];
+  A.ForPlugin &= !J.IsFound; // the plugin won't get it
   // Costs descend in the order of the jobs.
   uint64_t Cost =
       std::max<uint64_t>(1, static_cast<uint64_t>(J.Facts.Seconds * 1e6));
@@ -358,14 +369,23 @@ void LinkRun::offer(const Action &A) {
     Current.Side = Source->sideFiles(J.Number);
     Current.Side.Optimized = Job->ReturnsOptimized;
   }
+  Current.Stop = std::make_shared<std::atomic<bool>>(false);
   LocalJob Local{J.Facts.Name, J.Memory,
-                 [S = Source.get(), Number = J.Number] {
-                   return S->compileLocally(Number, /*Stop=*/nullptr);
+                 [S = Source.get(), Number = J.Number, Stop = Current.Stop] {
+                   return S->compileLocally(Number, Stop.get());
                  },
                  [S = Source.get(), Number = J.Number](StringRef Object) {
                    return S->check(Number, Object, /*IsAsWritten=*/false);
                  }};
   TheSession->submit(std::move(Job), std::move(Local), A.Insist);
+}
+
+/// Makes the object from the remote cache the result of its attempt.
+void LinkRun::takeFound(const Action &A) {
+  Attempt &Current = attempt(A.Attempt);
+  Current.Result = Remote->take(A.Job);
+  Current.Side = Source->sideFiles(Jobs[A.Job]->Number);
+  recordWorker(A.Attempt, RemoteCacheName);
 }
 
 /// Cancels an attempt that is no longer needed.
@@ -436,6 +456,8 @@ void LinkRun::deliver(const Action &A) {
     if (!(Shared->MayBeEmpty && Shared->Object.bytes().empty()))
       if (Error Why = Source->deliver(J.Number, *Shared, Side, Out))
         E.Message = toString(std::move(Why));
+      else if (Remote)
+        Remote->put(Id, *Shared);
     *Shared = {};
     Events->push(std::move(E));
   };

@@ -34,6 +34,7 @@
 namespace dtlto {
 
 class Notices;
+class RemoteCache;
 
 /// Maps workers' names to the plan's numbers, which start at 1.
 class WorkerNames {
@@ -85,6 +86,7 @@ private:
     llvm::AddStreamFn Out = {}, RemoteOut = {};
     plan::AttemptId Winner = 0; // whose object counts; 0 if none yet
     std::vector<RefusedObject> Refused = {};
+    bool IsFound = false; // in the remote cache
   };
   /// The state of an attempt until it ends.
   struct Attempt {
@@ -120,6 +122,7 @@ private:
   void runOnHelper(plan::JobId J, std::function<void()> Work);
   void prepare(const plan::Action &A);
   void offer(const plan::Action &A);
+  void takeFound(const plan::Action &A);
   void cancel(plan::AttemptId A);
   void compileLocally(const plan::Action &A);
   void verify(const plan::Action &A);
@@ -152,6 +155,7 @@ private:
   WorkerNames Workers;
 
   HelperQueue HelperWork;
+  std::unique_ptr<RemoteCache> Remote; // null if there is none
 
   // Threads last, so that they end before what they use.
   std::unique_ptr<WorkerThreads> Helpers;   // prepare, verify, deliver

@@ -314,6 +314,10 @@ void Notices::handleConfirmed(plan::JobId J, plan::AttemptId A) {
 
 void Notices::handleWin(const Step &S, const Action &A) {
   plan::JobId J = A.Job;
+  if (A.AKind == AttemptKind::Found) {
+    ++Num.Found;
+    return warnRefuted(J, "for another link");
+  }
   if (S.E->What == PlanEvent::CacheHit) {
     ++Num.Cached;
     return;

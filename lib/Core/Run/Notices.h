@@ -113,7 +113,7 @@ private:
     size_t Warnings = 0, Suppressed = 0;
     size_t Remote = 0, Fallback = 0, NotExpressible = 0, Shared = 0;
     size_t Duplicates = 0, DuplicatesWon = 0, LocalWins = 0, Retried = 0;
-    size_t Cached = 0, Verified = 0;
+    size_t Cached = 0, Found = 0, Verified = 0;
     size_t Proven = 0; // including verified ones
   } Num;
   std::string LastRetry; // which job, and why

@@ -57,6 +57,8 @@ void Notices::showCounts() const {
   std::vector<std::string> Parts;
   if (Num.Cached)
     Parts.push_back(std::to_string(Num.Cached) + " from the cache");
+  if (Num.Found)
+    Parts.push_back(std::to_string(Num.Found) + " from the remote cache");
   if (Num.Remote && Hosts.empty())
     Parts.push_back(std::to_string(Num.Remote) + " remotely");
   else if (Num.Remote)
@@ -107,6 +109,9 @@ void Notices::summarize(ArrayRef<std::string> Notes,
   if (Num.Cached)
     Ctx.msg().debug(plugin() + ofAllJobs(Num.Cached) +
                     " objects came from the cache");
+  if (Ctx.Store)
+    Ctx.msg().debug(ofAllJobs(Num.Found) + " objects came from the " +
+                    Ctx.Store->name());
   Ctx.msg().debug(Twine(Run.numJobs()) + " jobs, " +
                   formatv("{0:f3}", secondsSince(Ctx.StartTime)).str() +
                   " s from first start to last object");
@@ -120,7 +125,8 @@ void Notices::summarize(ArrayRef<std::string> Notes,
 void Notices::summarizeShares() const {
   const size_t NumJobs = Run.numJobs();
   // A short link may end before any farm has answered.
-  if (Num.Shared && Num.Shared + Num.Cached + Num.NotExpressible == NumJobs)
+  if (Num.Shared &&
+      Num.Shared + Num.Cached + Num.Found + Num.NotExpressible == NumJobs)
     Ctx.msg().emit(secondsSince(Ctx.StartTime) < ShortLinkSeconds
                        ? MessageLevel::Debug
                        : MessageLevel::Warning,

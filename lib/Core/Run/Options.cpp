@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Run/Options.h"
+#include "Host/RemoteStore.h"
 #include "Report/Progress.h"
 #include "Report/Report.h"
 #include "Support/Failure.h"
@@ -117,6 +118,21 @@ static Error setSplit(Options &O, OptionValue G) {
 
 static Error setPluginArg(Options &O, OptionValue G) {
   O.PluginArgs.push_back(G.Value.str());
+  return Error::success();
+}
+
+static Error setRemoteCache(Options &O, OptionValue G) {
+  O.RemoteCache.clear();
+  if (G.Value == "off")
+    return Error::success();
+  if (Error E = storePlugin(G.Value).takeError())
+    return failure(G.Spelling + ": " + toString(std::move(E)));
+  O.RemoteCache = G.Value.str();
+  return Error::success();
+}
+
+static Error setRemoteCacheArg(Options &O, OptionValue G) {
+  O.RemoteCacheArgs.push_back(G.Value.str());
   return Error::success();
 }
 

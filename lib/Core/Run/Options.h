@@ -28,6 +28,7 @@ enum class ProgressKind { Auto, Always, Never };
 enum class OrderKind { Cost, Link };
 enum class StatusKind { None, Table, JSON };
 enum class CacheKind { Separate, Shared };
+enum class CacheMode { Read, Write };
 
 /// Where options are set. A later one overrides those before it.
 enum class OptionLevel { MachineFile, UserFile, Environment, CommandLine };
@@ -57,6 +58,9 @@ struct Options : JobOptions {
   std::optional<uint64_t> VerifySeed; // of the sample; unset: automatic
   // Whether other machines' objects have keys of their own in the cache.
   CacheKind Cache = CacheKind::Separate;
+  std::string RemoteCache; // a URL; empty: none
+  CacheMode RemoteCacheMode = CacheMode::Read;
+  std::vector<std::string> RemoteCacheArgs;
   ProgressKind Progress = ProgressKind::Auto;
   std::string SaveJobs; // a folder; empty: save none
   /// A folder of optimised modules, or "farm" (keepsInFarm()); empty: keep
@@ -92,7 +96,7 @@ struct Options : JobOptions {
   bool DumbTerminal = false;           // TERM
   std::string MakeFlags;               // MAKEFLAGS
 
-  /// The farm's store. A folder of that name is ./farm.
+  /// A store that machines share. A folder of that name is ./farm.
   bool keepsInFarm() const { return KeepIR == "farm"; }
   /// The first option of the command line that needs a plugin; may be empty.
   std::string FirstOption;

@@ -9,6 +9,7 @@
 #define DTLTO_RUN_RUNCONTEXT_H
 
 #include "Host/HostContext.h"
+#include "Host/RemoteStore.h"
 #include "Report/Progress.h"
 #include "Report/Timeline.h"
 #include "Run/Options.h"
@@ -25,6 +26,7 @@ struct RunContext {
   const Options &Opts;
   /// Takes the record of the run, for --time-trace. May be null.
   std::vector<Timeline> *Timelines = nullptr;
+  std::shared_ptr<RemoteStore> Store = nullptr; // the remote cache; may be null
   std::chrono::steady_clock::time_point StartTime = {}; // at the first task
   std::chrono::steady_clock::time_point SetUp = {}; // when LLD set up its LTO
 

@@ -86,6 +86,7 @@ jobs.forEach((job, index) => {
   job.took = run ? run.end - run.begin : 0;
   job.inputs = job.bytes.primary + job.bytes.imports + job.bytes.shard;
   job.where = job.from === "cache" ? "the cache"
+    : job.from === "remote cache" ? "the remote cache"
     : job.from === "here" ? "in the linker"
     : job.from === "none" ? "no object"
     : (won && won.worker) || "a worker";

@@ -29,7 +29,8 @@ function fillTiles() {
                                  : `${seconds(totals.work)} of work on ${plural(bound.slots, "slot")}`) +
        (bound.seconds > 0 ? `; it took ${(wall / bound.seconds).toFixed(2)} times that` : ""));
   const parts = [["from_worker", "remotely", "--run"], ["from_here", "in the linker", "--here"],
-                 ["from_cache", "cached", "--receive"], ["without_object", "without object", "--bad"]]
+                 ["from_cache", "cached", "--receive"],
+                 ["from_remote_cache", "from the remote cache", "--receive"], ["without_object", "without object", "--bad"]]
     .filter(([key]) => totals[key]);
   const mix = element("div", { class: "stack thin", "aria-hidden": "true" }, ...parts.map(([key, , color]) =>
     element("span", { style: { width: 100 * totals[key] / totals.jobs + "%", background: `var(${color})` } })));
