@@ -67,8 +67,7 @@ size_t HttpStore::Exchange::onBody(const char *Data, size_t Size) {
 }
 
 size_t HttpStore::Exchange::onSend(char *To, size_t Size) {
-  Size = std::min(Size, Sent.size() - NumSent);
-  std::memcpy(To, Sent.data() + NumSent, Size);
+  Size = Sent.copy(To, Size, NumSent);
   NumSent += Size;
   return Size;
 }

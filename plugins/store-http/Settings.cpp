@@ -10,9 +10,12 @@
 #include "StoreArguments.h"
 #include "Text.h"
 #include "dtlto/sdk/Result.hpp"
+#include <algorithm>
 #include <arpa/inet.h>
 #include <curl/curl.h>
 #include <memory>
+#include <new>
+#include <utility>
 
 using namespace dtlto;
 using namespace dtlto::http;

@@ -10,6 +10,7 @@
 #include "StoreArguments.h"
 #include "Text.h"
 #include "dtlto/sdk/Result.hpp"
+#include <algorithm>
 
 using namespace dtlto;
 using namespace dtlto::redis;

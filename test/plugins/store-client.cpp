@@ -77,6 +77,10 @@ static Answer put(unsigned Number, const std::string &Bytes) {
   return A;
 }
 
+static unsigned number(const char *Text) {
+  return unsigned(std::strtoul(Text, nullptr, 10));
+}
+
 static std::string read(const char *Name) {
   std::ifstream File(Name, std::ios::binary);
   if (!File) {
@@ -106,10 +110,10 @@ static bool runParallel(unsigned Count, unsigned First, const char *File) {
 /// Runs one command and moves \p Args behind it. Returns false after an error.
 static bool runCommand(char **&Args) {
   const std::string Name = *Args++;
-  const unsigned Number = unsigned(std::atoi(*Args++));
+  const unsigned Number = number(*Args++);
   if (Name == "parallel") {
     Args += 2;
-    return runParallel(Number, unsigned(std::atoi(Args[-2])), Args[-1]);
+    return runParallel(Number, number(Args[-2]), Args[-1]);
   }
   const char *File = *Args++;
   std::string Bytes = Name == "put" ? read(File) : "";
@@ -133,15 +137,15 @@ int main(int, char **Args) {
     return std::strncmp(*Args, Name, Size) ? nullptr : *Args + Size;
   };
   const char *File = *++Args;
-  while (*++Args && **Args == '-') {
+  for (++Args; *Args && **Args == '-'; ++Args) {
     if (const char *Value = Option("--arg="))
       Own.push_back(Value);
     else if (const char *Value = Option("--max-bytes="))
       MaxBytes = std::strtoull(Value, nullptr, 10);
     else if (const char *Value = Option("--timeout="))
-      TimeoutMs = uint32_t(std::atoi(Value));
+      TimeoutMs = number(Value);
     else if (const char *Value = Option("--max-memory="))
-      MaxMemory = std::atol(Value);
+      MaxMemory = number(Value);
     else
       return std::cerr << "unknown option " << *Args << "\n", 2;
   }

@@ -6,7 +6,11 @@ servers can't be made to.
 
   mock.py MODE -- COMMAND...
 
-COMMAND gets SERVER, the server's HOST:PORT. The modes for HTTP:
+COMMAND gets SERVER, the server's HOST:PORT. The modes for both:
+
+  reset       no answer: the connection is reset after the first bytes of a request
+
+The modes for HTTP:
 
   endless     a body without a length that never ends
   huge        a Content-Length of 100 GB, and bytes without an end
@@ -31,6 +35,7 @@ The modes for Redis:
 
 import os
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -107,6 +112,10 @@ def serve(mode, connection):
             while True:
                 request = connection.recv(1 << 16)
                 if not request:
+                    return
+                if mode == "reset":
+                    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+                                          struct.pack("ii", 1, 0))
                     return
                 for piece in pieces(mode, request):
                     connection.sendall(piece)

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs a command with a stock server for a store on this machine.
 
-  server.py nginx [--tls] [--room=FOLDER] -- COMMAND...
+  server.py nginx [--tls [--document=FILE]] [--room=FOLDER] -- COMMAND...
   server.py redis [--password] -- COMMAND...
   server.py freeze
 
@@ -25,10 +25,13 @@ nginx has these paths:
   /cache         a store in files, in STORE/contents
   /room          one in FOLDER
   /readonly      one in a folder that can't be written to
+  /small         accepts at most 1 MiB
   /token         requires the bearer token of STORE/token
   /basic         requires the user and password of STORE/netrc
   /moved, /loop, /away, /busy
                  redirects to /cache, to itself and to HTTP's /cache; status 503
+
+With --document=FILE, HTTPS has the paths of the configuration in that document instead.
 
 With --password, redis-server requires the one in STORE/password, of the user default
 or of the user `linker`, who has the one in STORE/linker.
@@ -54,6 +57,7 @@ PATH = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
 START_LIMIT = 60
 
 NGINX = """
+{user}
 daemon off;
 worker_processes 1;
 pid {folder}/nginx.pid;
@@ -79,7 +83,7 @@ http {{
 TLS = """
   ssl_certificate_key {folder}/server.key;
   ssl_certificate {folder}/server.pem;
-  server {{ listen 127.0.0.1:{https} ssl; include {folder}/paths; }}
+  {document}
   server {{ listen 127.0.0.1:{mutual} ssl; include {folder}/paths;
     ssl_verify_client on; ssl_client_certificate {folder}/ca.pem; }}
   server {{ listen 127.0.0.1:{expired} ssl; include {folder}/paths;
@@ -91,6 +95,7 @@ PATHS = """
 root {folder}/contents;
 location /cache/ {{ }}
 location /readonly/ {{ }}
+location /small/ {{ client_max_body_size 1m; }}
 location /room/ {{ alias {room}/; }}
 location /token/ {{ if ($has_token = 0) {{ return 401; }} }}
 location /basic/ {{ auth_basic store; auth_basic_user_file {folder}/users; }}
@@ -138,6 +143,23 @@ def make_certificates(folder):
             "-out", "locked.key")
 
 
+def read_document(name, values):
+    """Returns a server's configuration, that of a document if there is one, with the
+    test's own folder and port."""
+    if not name:
+        return "server {{ listen 127.0.0.1:{https} ssl; include {folder}/paths; }}".format(
+            **values)
+    with open(name) as f:
+        text = f.read().partition("```nginx\n")[2].partition("```")[0]
+    for old, new in (("listen 443 ssl", "listen 127.0.0.1:{https} ssl"),
+                     ("/etc/nginx/cache.", "{folder}/server."),
+                     ("/srv/dtlto", "{folder}/contents")):
+        if old not in text:
+            raise daemons.Error("%s lacks '%s'" % (name, old))
+        text = text.replace(old, new.format(**values))
+    return text
+
+
 class Server(daemons.Server):
     def __init__(self, folder, opts):
         self.folder = folder
@@ -165,7 +187,12 @@ class Server(daemons.Server):
                 "" if name == "http" else "s", port)
         room = os.path.abspath(opts.room) if opts.room else self.folder
         values = dict(ports, folder=self.folder, room=room, token="token-of-the-store")
-        values["tls"] = TLS.format(**values) if opts.tls else ""
+        values["tls"] = ""
+        if opts.tls:
+            values["document"] = read_document(opts.document, values)
+            values["tls"] = TLS.format(**values)
+        # The room may be in a namespace that has no other user.
+        values["user"] = "user root;" if opts.room and os.geteuid() == 0 else ""
         write(self.folder + "/nginx.conf", NGINX.format(**values))
         write(self.folder + "/paths", PATHS.format(**values))
         for name in "cache", "token", "basic":
@@ -224,6 +251,7 @@ def main():
     parser.add_argument("--password", action="store_true")
     parser.add_argument("--tls", action="store_true")
     parser.add_argument("--room", default="")
+    parser.add_argument("--document", default="")
     parser.add_argument("--limit", type=float, default=300)
     parser.add_argument("command", nargs="+")
     opts = daemons.parse_args(parser, sys.argv[1:])
