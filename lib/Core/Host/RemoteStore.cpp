@@ -85,7 +85,7 @@ void RemoteStore::report(std::atomic<bool> &Failed, StringRef What,
   if (!IsFinished)
     Msg.emit(HasGetFailed && HasPutFailed ? MessageLevel::Debug
                                           : MessageLevel::Warning,
-             Name + ": " + Why + "; " + What);
+             Title + ": " + Why + "; " + What);
 }
 
 Buffer RemoteStore::get(const Key &K, uint64_t MaxBytes) {

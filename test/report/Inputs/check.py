@@ -78,7 +78,8 @@ def check_sense(r):
     if totals["jobs"] != len(jobs):
         fail("totals.jobs")
     for source, total in (("worker", "from_worker"), ("here", "from_here"),
-                          ("cache", "from_cache"), ("none", "without_object")):
+                          ("cache", "from_cache"),
+                          ("remote cache", "from_remote_cache"), ("none", "without_object")):
         if sum(j["from"] == source for j in jobs) != totals[total]:
             fail("totals." + total)
     at = -link["thin_link"]

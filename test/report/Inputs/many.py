@@ -33,7 +33,7 @@ def make(num_jobs, workers, slots):
     jobs, end, work = [], 0.0, 0.0
     before = {}  # by host and lane: previous job and attempt
     totals = {key: 0 for key in (
-        "jobs from_worker from_here from_cache without_object retries second_starts "
+        "jobs from_worker from_here from_cache from_remote_cache without_object retries second_starts "
         "second_starts_won failed_attempts bytes_out bytes_back import_bytes "
         "whole_import_bytes").split()}
     totals["waste"] = 0.0
