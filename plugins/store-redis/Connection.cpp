@@ -201,6 +201,6 @@ Reply Connection::call(std::initializer_list<std::string_view> Command,
       return std::move(*R);
     // A server that sends without a pause must not delay the end.
     if (Clock::now() >= End)
-      throw ConnectionError("timed out receiving a reply");
+      throw ConnectionError("timed out waiting for a reply");
   }
 }
