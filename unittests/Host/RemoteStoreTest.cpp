@@ -98,7 +98,7 @@ TEST_F(RemoteStoreTest, AFailureIsReportedOnce) {
   S->finish(1min);
   EXPECT_EQ(Memory.NumPuts, 1u);
   EXPECT_EQ(Msg.warnings(),
-            std::vector<std::string>({"remote cache memory://test: no server; "
+            std::vector<std::string>({"remote cache: no server; "
                                       "continuing without its objects"}));
 }
 

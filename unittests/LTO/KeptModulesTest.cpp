@@ -344,10 +344,10 @@ TEST_F(KeptModulesTest, AStoreThatFailsIsNotUsedAgain) {
     });
     EXPECT_EQ(Farm.NumGets, 2u); // reads may still succeed
     EXPECT_EQ(Farm.NumPuts, 1u);
-    EXPECT_EQ(TheLink.Msg.warnings(),
-              std::vector<std::string>(
-                  {"remote cache memory://test: it is closed; nothing more is "
-                   "stored there"}));
+    EXPECT_EQ(
+        TheLink.Msg.warnings(),
+        std::vector<std::string>({"remote cache: it is closed; nothing more is "
+                                  "stored there"}));
     TheLink.Msg.clear();
     Farm.OnGet = Fail;
     inFarm(CurrentLink, Farm, [&](KeptModules &Modules) {
@@ -355,10 +355,10 @@ TEST_F(KeptModulesTest, AStoreThatFailsIsNotUsedAgain) {
         EXPECT_EQ(Modules.forPlugin(T), nullptr);
     });
     EXPECT_EQ(Farm.NumGets, 3u);
-    EXPECT_EQ(TheLink.Msg.warnings(),
-              std::vector<std::string>(
-                  {"remote cache memory://test: it is closed; continuing "
-                   "without its objects"}));
+    EXPECT_EQ(
+        TheLink.Msg.warnings(),
+        std::vector<std::string>({"remote cache: it is closed; continuing "
+                                  "without its objects"}));
   });
 }
 

@@ -990,6 +990,16 @@ TEST(PlanTest, AFoundObjectIsCompared) {
           {9, "differs j1", "end j1 verifyfailed, end j0 linkfailed"}});
 }
 
+TEST(PlanTest, AFoundJobIsNoRemainingWork) {
+  Options O = remoteOnly();
+  O.MinPrepared = O.MaxPrepared = 1;
+  History H(O, jobs({4, 4}));
+  H.play({{0, "start", "prepare 1"}});
+  const double Before = H.P.longJobThreshold();
+  H.play({{1, "found j1", ""}});
+  EXPECT_EQ(H.P.longJobThreshold(), Before / 2);
+}
+
 TEST(PlanTest, NothingIsTakenAfterAFailure) {
   Options O = remoteOnly();
   O.Fallback = false;

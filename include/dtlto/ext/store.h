@@ -38,7 +38,7 @@ typedef struct dtlto_store_params {
 
 /* Functions return DTLTO_OK or an error. After an error they have written one
  * line with the reason to `why`, truncated to `why_size` bytes with its NUL. It
- * contains no credentials. A `key` has 32 bytes. */
+ * names the server, and contains no credentials. A `key` has 32 bytes. */
 typedef struct dtlto_store {
   uint32_t size;
   uint32_t reserved; /* 0 */

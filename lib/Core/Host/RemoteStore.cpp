@@ -55,11 +55,13 @@ RemoteStore::open(const dtlto_plugin &Plugin, const std::string &URL,
       sizeof(Params), static_cast<uint32_t>(Words.size()),
       URL.c_str(),    Words.data(),
       MaxCalls,       0};
-  std::string Name =
+  // The plugin's reasons name the server.
+  const std::string Title =
       URL.empty() ? "the store of plugin '" + sanitizedLine(Plugin.name) + "'"
-                  : "remote cache " + printable(URL);
+                  : "remote cache";
+  const std::string Name = URL.empty() ? Title : Title + " " + printable(URL);
   std::shared_ptr<RemoteStore> Store(
-      new RemoteStore(*Calls, Name, MayWrite, Msg));
+      new RemoteStore(*Calls, Title, Name, MayWrite, Msg));
   char Why[1024] = "";
   if (Calls->open(&Params, &Store->Client, Why, sizeof(Why)) != DTLTO_OK) {
     Why[sizeof(Why) - 1] = 0;

@@ -77,16 +77,17 @@ private:
     std::function<std::string()> Make;
   };
 
-  RemoteStore(const dtlto_store &Calls, std::string Name, bool MayWrite,
-              Messages &Msg)
-      : Calls(Calls), Name(std::move(Name)), MayWrite(MayWrite), Msg(Msg) {}
+  RemoteStore(const dtlto_store &Calls, std::string Title, std::string Name,
+              bool MayWrite, Messages &Msg)
+      : Calls(Calls), Title(std::move(Title)), Name(std::move(Name)),
+        MayWrite(MayWrite), Msg(Msg) {}
 
   void runPuts();
   void report(std::atomic<bool> &Failed, llvm::StringRef What,
               llvm::StringRef Why);
 
   const dtlto_store &Calls;
-  const std::string Name;
+  const std::string Title, Name; // without and with the URL
   const bool MayWrite;
   Messages &Msg;
   dtlto_store_client *Client = nullptr;
