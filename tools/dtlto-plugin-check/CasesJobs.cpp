@@ -8,6 +8,7 @@
 #include "Session.h"
 #include "dtlto/ext/refuted.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/Config/llvm-config.h"
 #include <algorithm>
 
 using namespace llvm;
@@ -48,13 +49,21 @@ static void callbacks(const CaseContext &B) {
 }
 
 static void busy(const CaseContext &B) {
+  constexpr Milliseconds Settled = 300ms;
   Session S(B, MoreThanFit);
+  // While no job ends, there is no room: calls of load_changed() until then
+  // don't follow from the BUSY.
+  S.holdResults(true);
   int32_t Status = DTLTO_OK;
-  uint64_t Before = 0;
-  for (unsigned I = 0; I != MoreThanFit && Status == DTLTO_OK; ++I) {
-    Before = S.roomCount();
+  for (unsigned I = 0; I != MoreThanFit; ++I) {
+    const uint64_t Calls = S.roomCount();
     Status = S.offer(B.smallest());
+    if (Status != DTLTO_OK &&
+        (Status != DTLTO_BUSY || !S.hasRoomWithin(Calls, Settled)))
+      break;
   }
+  const uint64_t Before = S.roomCount();
+  S.holdResults(false);
   if (Status == DTLTO_OK)
     return;
   if (expect(Status == DTLTO_BUSY, "dtlto_plugin.submit",
@@ -64,7 +73,8 @@ static void busy(const CaseContext &B) {
           S.waitForRoom(Before), "DTLTO_BUSY",
           "after " + Twine(S.accepted().size()) +
               " accepted jobs, submit() returned DTLTO_BUSY, but "
-              "load_changed() was never called, although all jobs have ended",
+              "load_changed() was not called after it, although all jobs have "
+              "ended",
           "remember that you returned DTLTO_BUSY, and call load_changed() when "
           "there is room"))
     expect(S.submit(B.smallest()), "DTLTO_BUSY",
@@ -145,6 +155,92 @@ static void cancelStorm(const CaseContext &B) {
   S.compile(B.smallest());
 }
 
+/// The job runs when it is cancelled, and would run for about a minute.
+static void cancelRunning(const CaseContext &B) {
+  if (B.Long.empty())
+    return note("not tried: --jobs has no job that takes long");
+  Session S(B, 2);
+  uint64_t Id = S.submit(B.Long.front());
+  if (!expect(Id, "dtlto_plugin.submit", "submit() refused a job",
+              "accept each job that a worker can run"))
+    return;
+  S.waitForSign();
+  if (S.waitFor(Id, 500ms))
+    return note("not tried: a job that takes long ended early: " +
+                S.job(Id)->Message);
+  S.cancel(Id);
+  if (!S.waitFor(Id, B.Opts.soon()))
+    failAndExit("dtlto_plugin.cancel",
+                "a job that ran had no job_done() within " +
+                    seconds(B.Opts.soon()) + " after its cancel()",
+                "stop the job's compiler and report DTLTO_CANCELLED, or report "
+                "that at once and drop the later result");
+  S.compile(B.smallest()); // the session still works
+}
+
+/// Objects of another version differ. Local code generation and a bundle's
+/// worker check the version themselves.
+static void version(const CaseContext &B) {
+  std::string Other = LLVM_VERSION_STRING;
+  Other.back() = Other.back() == '0' ? '1' : '0';
+  Session S(B.Plugin, B.Opts);
+  if (S.open(1, Other) != DTLTO_OK)
+    return;
+  uint64_t Id = S.submit(B.smallest());
+  S.waitForAll();
+  const JobRecord *R = Id ? S.job(Id) : nullptr;
+  if (R && R->LocalObject)
+    return note("not tried: the linker itself compiles the jobs");
+  expect(!R || R->Status != DTLTO_OK, "dtlto_session_params.llvm_version",
+         "for a linker of LLVM " + Other +
+             ", a job ended with DTLTO_OK on a "
+             "worker of another version (this clang is " LLVM_VERSION_STRING
+             ")",
+         "ask the workers' clang for its --version before the first job, and "
+         "fail in open(), or fail each job, unless it is exactly "
+         "params.llvm_version (dtlto_run_is_version() in dtlto/sdk/RunJob.h)");
+}
+
+/// Several sessions of several jobs must not need more and more.
+static void leaks(const CaseContext &B) {
+  constexpr unsigned NumJobs = 16, NumSessions = 5;
+  constexpr size_t MaxBytesPerJob = 2048;
+  std::vector<Resources> All;
+  for (unsigned I = 0; I != NumSessions; ++I) {
+    Session(B, NumJobs).compile({B.smallest()}, NumJobs);
+    All.push_back(currentResources());
+  }
+  // The first sessions may start what later ones use again.
+  const Resources &First = All[1], &Last = All.back();
+  auto Grows = [&](size_t Resources::*Number) {
+    return std::adjacent_find(
+               All.begin() + 1, All.end(),
+               [=](const Resources &Left, const Resources &Right) {
+                 return Left.*Number >= Right.*Number;
+               }) == All.end();
+  };
+  constexpr char Section[] = "Memory";
+  const std::string In = " in " + std::to_string(NumSessions - 2) +
+                         " sessions of " + std::to_string(NumJobs) + " jobs";
+  if (Grows(&Resources::Descriptors))
+    fail(Section,
+         Twine(Last.Descriptors - First.Descriptors) +
+             " descriptors stayed open" + In,
+         "close each file, pipe and socket that a job needs when it ends, and "
+         "those of the session in close()");
+  if (Grows(&Resources::Threads))
+    fail(Section,
+         Twine(Last.Threads - First.Threads) + " threads did not end" + In,
+         "close() waits for all threads of the session");
+  if (Grows(&Resources::Memory) &&
+      Last.Memory - First.Memory > (NumSessions - 2) * NumJobs * MaxBytesPerJob)
+    fail(Section,
+         Twine((Last.Memory - First.Memory) / 1024) +
+             " KiB of memory were not freed" + In,
+         "free what a job needs when it ends, its object in release(), and the "
+         "session in close()");
+}
+
 static void closeRunning(const CaseContext &B) {
   Session S(B, 32);
   S.submit(B.largest()); // even if there is no room at first
@@ -192,7 +288,13 @@ static void compilerError(const CaseContext &B) {
       expect(!StringRef(R->Message).trim().empty(), "dtlto_result.message",
              "a job ended with DTLTO_ERROR_COMPILER, and without a message",
              "`message` holds the compiler's own output: return what it wrote "
-             "to stderr"))
+             "to stderr") &&
+      expect(StringRef(R->Message).contains(RefusedWord),
+             "dtlto_result.message",
+             "the compiler's error names '" + Twine(RefusedWord) +
+                 "', but the message is '" + R->Message + "'",
+             "return what the compiler wrote to stderr, unchanged, in place of "
+             "words of your own"))
     expect(!S.hasGivenUp(), "DTLTO_LOG_ERROR",
            "one job did not compile, and the plugin reports that it cannot "
            "continue",
@@ -272,8 +374,12 @@ const std::vector<Case> dtlto::check::JobCases = {
     {"load", "load returns, and its numbers are consistent", load},
     {"open-again", "one process can have several sessions, one after another",
      openAgain},
+    {"leaks", "sessions leave no descriptors, threads and memory", leaks},
+    {"version", "workers of another LLVM version make no objects", version},
     {"cancel", "cancelled jobs have a result, unknown ids are ignored", cancel},
     {"cancel-storm", "many cancels, each several times", cancelStorm},
+    {"cancel-running", "a job that runs ends soon after its cancel",
+     cancelRunning},
     {"close-running", "close cancels jobs that run, and ends within seconds",
      closeRunning},
     {"refuted", "dtlto.refuted/1, if offered, returns at once", refuted},

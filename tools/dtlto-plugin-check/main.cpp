@@ -143,7 +143,8 @@ static void runInProcess(const CommandLine &C, const Case &Item,
                          const Samples &S) {
   // The linker's calls also come from a thread of their own.
   std::thread([&] {
-    Item.Run({loadPlugin(C.Plugin), C.Plugin, C.Opts, S.Good, S.Refused});
+    Item.Run(
+        {loadPlugin(C.Plugin), C.Plugin, C.Opts, S.Good, S.Refused, S.Long});
   }).join();
   reportStage("end");
   std::fflush(nullptr);
