@@ -7,7 +7,6 @@
 
 #include "Session.h"
 #include "dtlto/ext/refuted.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Config/llvm-config.h"
 #include <algorithm>
 
@@ -203,42 +202,41 @@ static void version(const CaseContext &B) {
 
 /// Several sessions of several jobs must not need more and more.
 static void leaks(const CaseContext &B) {
-  constexpr unsigned NumJobs = 16, NumSessions = 5;
+  constexpr unsigned NumJobs = 8, NumSessions = 5;
   constexpr size_t MaxBytesPerJob = 2048;
+  constexpr char Section[] = "Memory";
   std::vector<Resources> All;
-  for (unsigned I = 0; I != NumSessions; ++I) {
+  auto Grows = [&](size_t Resources::*Number) {
+    return std::adjacent_find(
+               All.begin(), All.end(),
+               [=](const Resources &Left, const Resources &Next) {
+                 return Left.*Number >= Next.*Number;
+               }) == All.end();
+  };
+  auto Check = [&](size_t Resources::*Number, size_t Unit, size_t MaxGrowth,
+                   const char *What, const char *Fix) {
+    const size_t Growth = All.back().*Number - All.front().*Number;
+    if (Grows(Number) && Growth > MaxGrowth)
+      fail(Section,
+           Twine(Growth / Unit) + What + " in " + Twine(All.size() - 1) +
+               " sessions of " + Twine(NumJobs) + " jobs",
+           Fix);
+  };
+  // The first session may start what later ones use again.
+  Session(B, NumJobs).compile({B.smallest()}, NumJobs);
+  for (unsigned I = 0; I != NumSessions - 1; ++I) {
     Session(B, NumJobs).compile({B.smallest()}, NumJobs);
     All.push_back(currentResources());
   }
-  // The first sessions may start what later ones use again.
-  const Resources &First = All[1], &Last = All.back();
-  auto Grows = [&](size_t Resources::*Number) {
-    return std::adjacent_find(
-               All.begin() + 1, All.end(),
-               [=](const Resources &Left, const Resources &Right) {
-                 return Left.*Number >= Right.*Number;
-               }) == All.end();
-  };
-  constexpr char Section[] = "Memory";
-  const std::string In = " in " + std::to_string(NumSessions - 2) +
-                         " sessions of " + std::to_string(NumJobs) + " jobs";
-  if (Grows(&Resources::Descriptors))
-    fail(Section,
-         Twine(Last.Descriptors - First.Descriptors) +
-             " descriptors stayed open" + In,
-         "close each file, pipe and socket that a job needs when it ends, and "
-         "those of the session in close()");
-  if (Grows(&Resources::Threads))
-    fail(Section,
-         Twine(Last.Threads - First.Threads) + " threads did not end" + In,
-         "close() waits for all threads of the session");
-  if (Grows(&Resources::Memory) &&
-      Last.Memory - First.Memory > (NumSessions - 2) * NumJobs * MaxBytesPerJob)
-    fail(Section,
-         Twine((Last.Memory - First.Memory) / 1024) +
-             " KiB of memory were not freed" + In,
-         "free what a job needs when it ends, its object in release(), and the "
-         "session in close()");
+  Check(&Resources::Descriptors, 1, 0, " descriptors stayed open",
+        "close each file, pipe and socket that a job needs when it ends, and "
+        "those of the session in close()");
+  Check(&Resources::Threads, 1, 0, " threads did not end",
+        "close() waits for all threads of the session");
+  Check(&Resources::Memory, 1024, (All.size() - 1) * NumJobs * MaxBytesPerJob,
+        " KiB of memory were not freed",
+        "free what a job needs when it ends, its object in release(), and the "
+        "session in close()");
 }
 
 static void closeRunning(const CaseContext &B) {
@@ -265,83 +263,6 @@ static void refuted(const CaseContext &B) {
   Refute(Id, nullptr);
   Refute(NoJob, "no-such-worker");
   S.compile(B.smallest());
-}
-
-/// A compile error must reach the user: other workers would fail in the same
-/// way.
-static void compilerError(const CaseContext &B) {
-  if (B.Refused.empty())
-    return note("not tried: --jobs has no job that fails to compile");
-  Session S(B, 1);
-  uint64_t Id = S.submit(B.Refused.front());
-  S.waitForAll();
-  const JobRecord *R = S.job(Id);
-  if (expect(R, "dtlto_plugin.submit", "submit() refused a job",
-             "let the compiler decide whether a job can be compiled") &&
-      expect(R->Status == DTLTO_ERROR_COMPILER, "DTLTO_ERROR_COMPILER",
-             "this job fails to compile (its inline assembly is invalid), and "
-             "the compiler exits with 1, but the job ended with the status " +
-                 Twine(R->Status) + ": " +
-                 (R->Message.empty() ? "(no message)" : R->Message),
-             "if the compiler ran and failed, report DTLTO_ERROR_COMPILER "
-             "(18); otherwise the linker retries the job on other workers") &&
-      expect(!StringRef(R->Message).trim().empty(), "dtlto_result.message",
-             "a job ended with DTLTO_ERROR_COMPILER, and without a message",
-             "`message` holds the compiler's own output: return what it wrote "
-             "to stderr") &&
-      expect(StringRef(R->Message).contains(RefusedWord),
-             "dtlto_result.message",
-             "the compiler's error names '" + Twine(RefusedWord) +
-                 "', but the message is '" + R->Message + "'",
-             "return what the compiler wrote to stderr, unchanged, in place of "
-             "words of your own"))
-    expect(!S.hasGivenUp(), "DTLTO_LOG_ERROR",
-           "one job did not compile, and the plugin reports that it cannot "
-           "continue",
-           OneJobFailed);
-}
-
-/// Gives the plugin a job changed by \p Damage, which must end with an error,
-/// and then an unchanged job.
-static void expectError(const CaseContext &B,
-                        function_ref<void(Sample &)> Damage) {
-  Sample Bad = B.largest();
-  Bad.Object.clear();
-  Damage(Bad);
-  Session S(B, 2);
-  uint64_t Id = S.submit(Bad);
-  S.waitForAll();
-  // submit() may have refused it.
-  expect(Id == 0 || S.job(Id)->Status != DTLTO_OK, "dtlto_result.status",
-         "a job that cannot be compiled ended with DTLTO_OK",
-         "detect failures by the compiler's exit code alone; if results are "
-         "cached, their keys must contain the digests of all inputs");
-  // The session must continue, unless the plugin has given up.
-  if (S.hasGivenUp())
-    return;
-  Id = S.submit(B.smallest());
-  S.waitForAll();
-  if (!S.hasGivenUp())
-    S.expectObject(Id, B.smallest());
-}
-
-/// Returns a case in which the input of \p Role is \p Text.
-static auto wrongInput(uint32_t Role, const char *Text) {
-  return [=](const CaseContext &B) {
-    expectError(B, [=](Sample &Bad) { Bad.input(Role)->Bytes = Text; });
-  };
-}
-
-static void truncatedBitcode(const CaseContext &B) {
-  expectError(B, [](Sample &Bad) {
-    std::string &Bytes = Bad.input(DTLTO_ROLE_PRIMARY)->Bytes;
-    Bytes.resize(Bytes.size() / 2 / 4 * 4);
-  });
-}
-
-static void missingIndex(const CaseContext &B) {
-  expectError(
-      B, [](Sample &Bad) { Bad.Inputs.erase(Bad.input(DTLTO_ROLE_INDEX)); });
 }
 
 /// Adds an input that nothing needs, and gives imports that the compiler needs
@@ -388,16 +309,6 @@ const std::vector<Case> dtlto::check::JobCases = {
        Session S(B, 16);
        fill(S, B.Samples, 16);
      }},
-    {"compiler-error",
-     "a job that fails to compile has the compiler's own error", compilerError},
-    {"truncated-bitcode", "half a module is an error", truncatedBitcode},
-    {"no-bitcode", "text in place of a module is an error",
-     wrongInput(DTLTO_ROLE_PRIMARY, "This was no module.\n")},
-    {"empty-input", "an empty module is an error",
-     wrongInput(DTLTO_ROLE_PRIMARY, "")},
-    {"missing-index", "a job without its index is an error", missingIndex},
-    {"broken-index", "text in place of an index is an error",
-     wrongInput(DTLTO_ROLE_INDEX, "This was no index.\n")},
     {"new-host", "a linker with ABI 1.99, whose structs are larger",
      [](const CaseContext &B) { compileAll(B, B.Samples, LaterBytes); }},
     {"unknown-role",

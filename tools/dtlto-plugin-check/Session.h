@@ -331,7 +331,7 @@ struct Case {
   bool IsBasic = false;
 };
 /// In the order in which they run.
-extern const std::vector<Case> PluginCases, JobCases;
+extern const std::vector<Case> PluginCases, JobCases, ErrorCases;
 
 /// Loads the plugin and checks its entry. A failure fails the case.
 const dtlto_plugin &loadPlugin(const std::string &Path);

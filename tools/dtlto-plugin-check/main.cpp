@@ -116,7 +116,8 @@ static CommandLine parse(ArrayRef<const char *> Args) {
 
 static std::vector<Case> allCases() {
   std::vector<Case> All = PluginCases;
-  All.insert(All.end(), JobCases.begin(), JobCases.end());
+  for (auto *Cases : {&JobCases, &ErrorCases})
+    All.insert(All.end(), Cases->begin(), Cases->end());
   return All;
 }
 
