@@ -45,19 +45,28 @@
  *                  session's on one thread.
  *   [any-thread]   May be called on any thread, also concurrently.
  *
+ * Times
+ *   A call of the plugin that returns "at once", without waiting, takes at most
+ *   5 ms on average, and 250 ms in a rare case: the link waits for it. "Soon"
+ *   is within 10 s.
+ *
  * Memory
  *   A `dtlto_span` and a `const char *` are borrowed: a comment says for how
  *   long. A `dtlto_buffer` is owned: it carries its own release function, which
  *   its last owner calls exactly once. Strings end in NUL and are UTF-8 where
- *   the file system's names are.
+ *   the file system's names are. The host shows other bytes of a plugin's text,
+ *   and control characters, as \xNN. After close(), a plugin keeps no
+ *   descriptor and no thread of the session, and no memory of its jobs (the
+ *   checker tolerates 2 KiB a job).
  *
  * The process
  *   No exception may leave a function of either side. The host loads a plugin
  *   with RTLD_NOW|RTLD_LOCAL and never unloads it. Static constructors return
  *   at once; what may wait or fail belongs in open(). The process is the
  *   host's. A plugin does not call exit() or _exit(), nor exit() in a child
- *   that it forks. It leaves the working directory, the umask, signal handlers
- *   and standard output alone, and writes to sockets with MSG_NOSIGNAL.
+ *   that it forks. It leaves the working directory, umask, environment, locale,
+ *   signal handlers and standard output alone, and writes to sockets with
+ *   MSG_NOSIGNAL.
  *
  * History and rules for changes: docs/ABI-CHANGELOG.md.
  *
@@ -103,7 +112,8 @@ enum {
   /* The network, a worker, a daemon, a version, a disk: a retry elsewhere may
    * work. */
   DTLTO_ERROR_INFRASTRUCTURE = 17,
-  /* The compiler ran and failed. `message` holds what it wrote. */
+  /* The compiler ran and failed. `message` holds what it wrote, not words of
+   * the plugin's own. */
   DTLTO_ERROR_COMPILER = 18
 };
 
@@ -250,8 +260,8 @@ typedef struct dtlto_result {
    * and where, in one line. DTLTO_OK: the compiler's warnings. May be null.
    * Borrowed until job_done() returns. */
   const char *message;
-  /* The machine or process that ran the job, for display. May be null. Borrowed
-   * until job_done() returns. */
+  /* The machine or process that ran the job, for display; users need it when an
+   * object is wrong. May be null. Borrowed until job_done() returns. */
   const char *worker;
 } dtlto_result;
 
@@ -262,8 +272,8 @@ typedef struct dtlto_load {
   uint32_t free;    /* idle slots */
   uint32_t queued;  /* accepted jobs that do not run yet */
   uint32_t workers; /* machines or processes in reach */
-  /* Slots that use this machine's cores: the host then runs fewer jobs of its
-   * own. 0 or UINT32_MAX: not known. */
+  /* How many of `slots`, idle or not, use this machine's cores: the host then
+   * runs fewer jobs of its own. 0 or UINT32_MAX: none, or not known. */
   uint32_t local;
   uint64_t expected_wait_ms; /* until a job submitted now starts to run */
 } dtlto_load;
@@ -276,9 +286,10 @@ typedef struct dtlto_load {
 typedef struct dtlto_session_params {
   uint32_t size;
   uint32_t num_args;
-  const char *const *args;  /* --thinlto-dist-plugin-arg=..., in order */
-  const char *llvm_version; /* the linker's, e.g. "19.1.7": only this exact
-                               version makes the same objects */
+  const char *const *args; /* --thinlto-dist-plugin-arg=..., in order */
+  /* The linker's, e.g. "19.1.7". Only this exact version makes the same
+   * objects: with other workers, open() or each job fails. */
+  const char *llvm_version;
   /* The linker's version line, e.g. "Debian LLD 19.1.7": vendor, version and,
    * if it was built from a repository, the revision, as `clang --version` has
    * them. May be null. */
@@ -329,23 +340,25 @@ typedef struct dtlto_host {
    * `worker` (may be null) the machine, copied before the call returns.
    * Optional, but a report is a sign of life: the user's time limit for a job
    * counts from its last report and, while the job is QUEUED, from the
-   * session's last sign of life. Reports after job_done() are ignored, so
-   * threads need not be ordered. */
+   * session's last sign of life. States may be left out or repeated, and come
+   * in any order with those of other jobs, also on one worker. Reports after
+   * job_done() are ignored, so threads need not be ordered. */
   void (*job_state)(dtlto_host_context *context, uint64_t job, uint32_t state,
                     const char *worker);
 
   /* [any-thread] Ends an accepted job; exactly once for each, also for a
    * cancelled one. Never from inside submit(), though another thread may call
-   * it before submit() has returned. The host takes over `result->object`,
-   * which it may release at once, and copies the rest before the call returns.
-   * After a second result for a job, or a result for an unknown job, the host
-   * submits no more jobs; it does not release that object, which may alias
-   * another. */
+   * it before submit() has returned; cancel() and close() may call it. The host
+   * takes over `result->object`, which it may release at once, and copies the
+   * rest before the call returns. After a second result for a job, or a result
+   * for an unknown job, the host submits no more jobs; it does not release that
+   * object, which may alias another. */
   void (*job_done)(dtlto_host_context *context, uint64_t job,
                    const dtlto_result *result);
 
-  /* [any-thread] After a BUSY: there is room again. Otherwise: `load` would
-   * answer differently now. Never wrong to call. */
+  /* [any-thread] After a BUSY: there is room again; a call before the BUSY
+   * doesn't count. Otherwise: `load` would answer differently now. Never wrong
+   * to call. */
   void (*load_changed)(dtlto_host_context *context);
 
   /* [any-thread] Checks an object of an accepted job as job_done() will, for a
@@ -405,12 +418,14 @@ typedef struct dtlto_plugin {
 
   /* [link-thread] Offers a job. DTLTO_OK: accepted; one job_done() must follow.
    * DTLTO_BUSY: not accepted for lack of room. An error: not accepted, and not
-   * to be offered again. Must not wait for the network or for another job. */
+   * to be offered again; users see its number. To give a reason, accept the
+   * job, and report the error with job_done(). Returns at once: it waits
+   * neither for the network nor for another job. */
   int32_t (*submit)(dtlto_session *session, const dtlto_job *job);
 
   /* [link-thread] The host does not need the job any more. Its job_done() is
-   * still due, with any status, preferably soon. Ignore unknown ids: the job
-   * may just have ended. */
+   * still due soon, with any status, also if the job runs: stop it, or forget
+   * it. Returns at once. Ignore unknown ids: the job may just have ended. */
   void (*cancel)(dtlto_session *session, uint64_t job);
 
   /* [link-thread] Fills in *load, whose `size` the host has set, from what is

@@ -2,16 +2,42 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Wrong: writes past the end of an allocation, so that malloc() calls abort()
-// while it holds its lock.
+// while it holds its lock. `handler=hang`: a handler of SIGABRT that allocates
+// memory and doesn't return, as a run-time library's might; `handler=exit`: one
+// that calls exit(0).
 
 #include "common.h"
+#include <signal.h>
+
+static void hang(int signal) {
+  (void)signal;
+  for (;;) {
+    free(malloc(100));
+    pause();
+  }
+}
+
+static void end(int signal) {
+  (void)signal;
+  exit(0);
+}
+
+static int32_t open_hook(dtlto_session *s, const dtlto_session_params *params) {
+  (void)params;
+  const char *handler = argument(s, "handler");
+  if (handler)
+    signal(SIGABRT, strcmp(handler, "hang") ? end : hang);
+  return DTLTO_OK;
+}
 
 static void run(dtlto_session *s, const dtlto_job *job, dtlto_result *result) {
+  (void)job;
+  (void)result;
   char *volatile block = malloc(24); // hides its size from compilers
   memset(block + 24, 0xff, 4096 - 24);
   for (size_t size = 1; size < 1 << 20; size *= 2)
     free(malloc(size));
-  codegen(s, job, result);
+  abort(); // some linkers have another malloc()
 }
 
-PLUGIN("heap", 0, .run = run);
+PLUGIN("heap", 0, .open = open_hook, .run = run);

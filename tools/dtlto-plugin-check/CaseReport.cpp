@@ -8,6 +8,7 @@
 #include "CaseReport.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include <atomic>
 #include <cassert>
 #include <cstdlib>
@@ -76,6 +77,7 @@ void dtlto::check::reportStage(StringRef Stage) { writeLine(Stage); }
 Report dtlto::check::readReport(StringRef Lines) {
   Report R;
   SmallVector<StringRef, 0> All;
+  SmallVector<StringRef, 3> Notes;
   Lines.split(All, '\n');
   for (StringRef Line : All) {
     R.HasEnded |= Line == "end";
@@ -83,12 +85,14 @@ Report dtlto::check::readReport(StringRef Lines) {
       R.IsLoading = Line == "loading";
     SmallVector<StringRef, 4> Parts;
     Line.split(Parts, '\t');
-    if (Parts.size() == 2 && Parts[0] == "note")
-      R.Note = Parts[1].str();
+    if (Parts.size() == 2 && Parts[0] == "note" && Notes.size() != 3 &&
+        !is_contained(Notes, Parts[1]))
+      Notes.push_back(Parts[1]);
     if (Parts.size() == 4 && Parts[0] == "fail" && R.Failures.size() != 4 &&
         none_of(R.Failures,
                 [&](const Failure &F) { return F.Fix == Parts[3]; }))
       R.Failures.push_back({Parts[1].str(), Parts[2].str(), Parts[3].str()});
   }
+  R.Note = join(Notes, "; ");
   return R;
 }

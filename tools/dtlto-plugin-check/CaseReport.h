@@ -9,7 +9,7 @@
 // The fields of a line are separated by tabs:
 //
 //   fail <section of PluginAPI.h> <what happened> <how to fix it>
-//   note <what users should know of a case that passes>
+//   note <what users should know of a case that passes>; several are joined
 //   loading, loaded    before and after dlopen() of the plugin
 //   end                the case has ended
 //
@@ -55,7 +55,8 @@ bool expect(bool Holds, llvm::StringRef Section, const llvm::Twine &What,
 /// From now on, reports an exit() in a forked child of this process.
 void watchChildren();
 
-/// Reports in a few words what a passing case did not check.
+/// Reports in a few words what a passing case did not check, or what could be
+/// better.
 void note(const llvm::Twine &What);
 
 /// Whether this process has reported a failure.
@@ -73,7 +74,7 @@ std::string oneLine(std::string Text);
 
 struct Report {
   std::vector<Failure> Failures; // none: the case has passed
-  std::string Note;              // the last one
+  std::string Note;              // the first three, without repetitions
   bool IsLoading = false;        // the process ended during dlopen()
   bool HasEnded = false;
   // Set by runCase():

@@ -7,7 +7,7 @@
 
 #include "Session.h"
 #include "dtlto/ext/refuted.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/Config/llvm-config.h"
 #include <algorithm>
 
 using namespace llvm;
@@ -48,13 +48,21 @@ static void callbacks(const CaseContext &B) {
 }
 
 static void busy(const CaseContext &B) {
+  constexpr Milliseconds Settled = 300ms;
   Session S(B, MoreThanFit);
+  // While no job ends, there is no room: calls of load_changed() until then
+  // don't follow from the BUSY.
+  S.holdResults(true);
   int32_t Status = DTLTO_OK;
-  uint64_t Before = 0;
-  for (unsigned I = 0; I != MoreThanFit && Status == DTLTO_OK; ++I) {
-    Before = S.roomCount();
+  for (unsigned I = 0; I != MoreThanFit; ++I) {
+    const uint64_t Calls = S.roomCount();
     Status = S.offer(B.smallest());
+    if (Status != DTLTO_OK &&
+        (Status != DTLTO_BUSY || !S.hasRoomWithin(Calls, Settled)))
+      break;
   }
+  const uint64_t Before = S.roomCount();
+  S.holdResults(false);
   if (Status == DTLTO_OK)
     return;
   if (expect(Status == DTLTO_BUSY, "dtlto_plugin.submit",
@@ -64,7 +72,8 @@ static void busy(const CaseContext &B) {
           S.waitForRoom(Before), "DTLTO_BUSY",
           "after " + Twine(S.accepted().size()) +
               " accepted jobs, submit() returned DTLTO_BUSY, but "
-              "load_changed() was never called, although all jobs have ended",
+              "load_changed() was not called after it, although all jobs have "
+              "ended",
           "remember that you returned DTLTO_BUSY, and call load_changed() when "
           "there is room"))
     expect(S.submit(B.smallest()), "DTLTO_BUSY",
@@ -145,6 +154,91 @@ static void cancelStorm(const CaseContext &B) {
   S.compile(B.smallest());
 }
 
+/// The job runs when it is cancelled, and would run for about a minute.
+static void cancelRunning(const CaseContext &B) {
+  if (B.Long.empty())
+    return note("not tried: --jobs has no job that takes long");
+  Session S(B, 2);
+  uint64_t Id = S.submit(B.Long.front());
+  if (!expect(Id, "dtlto_plugin.submit", "submit() refused a job",
+              "accept each job that a worker can run"))
+    return;
+  S.waitForSign();
+  if (S.waitFor(Id, 500ms))
+    return note("not tried: a job that takes long ended early: " +
+                S.job(Id)->Message);
+  S.cancel(Id);
+  if (!S.waitFor(Id, B.Opts.soon()))
+    failAndExit("dtlto_plugin.cancel",
+                "a job that ran had no job_done() within " +
+                    seconds(B.Opts.soon()) + " after its cancel()",
+                "stop the job's compiler and report DTLTO_CANCELLED, or report "
+                "that at once and drop the later result");
+  S.compile(B.smallest()); // the session still works
+}
+
+/// Objects of another version differ. Local code generation and a bundle's
+/// worker check the version themselves.
+static void version(const CaseContext &B) {
+  std::string Other = LLVM_VERSION_STRING;
+  Other.back() = Other.back() == '0' ? '1' : '0';
+  Session S(B.Plugin, B.Opts);
+  if (S.open(1, Other) != DTLTO_OK)
+    return;
+  uint64_t Id = S.submit(B.smallest());
+  S.waitForAll();
+  const JobRecord *R = Id ? S.job(Id) : nullptr;
+  if (R && R->LocalObject)
+    return note("not tried: the linker itself compiles the jobs");
+  expect(!R || R->Status != DTLTO_OK, "dtlto_session_params.llvm_version",
+         "for a linker of LLVM " + Other +
+             ", a job ended with DTLTO_OK on a "
+             "worker of another version (this clang is " LLVM_VERSION_STRING
+             ")",
+         "ask the workers' clang for its --version before the first job, and "
+         "fail in open(), or fail each job, unless it is exactly "
+         "params.llvm_version (dtlto_run_is_version() in dtlto/sdk/RunJob.h)");
+}
+
+/// Several sessions of several jobs must not need more and more.
+static void leaks(const CaseContext &B) {
+  constexpr unsigned NumJobs = 8, NumSessions = 5;
+  constexpr size_t MaxBytesPerJob = 2048;
+  constexpr char Section[] = "Memory";
+  std::vector<Resources> All;
+  auto Grows = [&](size_t Resources::*Number) {
+    return std::adjacent_find(
+               All.begin(), All.end(),
+               [=](const Resources &Left, const Resources &Next) {
+                 return Left.*Number >= Next.*Number;
+               }) == All.end();
+  };
+  auto Check = [&](size_t Resources::*Number, size_t Unit, size_t MaxGrowth,
+                   const char *What, const char *Fix) {
+    const size_t Growth = All.back().*Number - All.front().*Number;
+    if (Grows(Number) && Growth > MaxGrowth)
+      fail(Section,
+           Twine(Growth / Unit) + What + " in " + Twine(All.size() - 1) +
+               " sessions of " + Twine(NumJobs) + " jobs",
+           Fix);
+  };
+  // The first session may start what later ones use again.
+  Session(B, NumJobs).compile({B.smallest()}, NumJobs);
+  for (unsigned I = 0; I != NumSessions - 1; ++I) {
+    Session(B, NumJobs).compile({B.smallest()}, NumJobs);
+    All.push_back(currentResources());
+  }
+  Check(&Resources::Descriptors, 1, 0, " descriptors stayed open",
+        "close each file, pipe and socket that a job needs when it ends, and "
+        "those of the session in close()");
+  Check(&Resources::Threads, 1, 0, " threads did not end",
+        "close() waits for all threads of the session");
+  Check(&Resources::Memory, 1024, (All.size() - 1) * NumJobs * MaxBytesPerJob,
+        " KiB of memory were not freed",
+        "free what a job needs when it ends, its object in release(), and the "
+        "session in close()");
+}
+
 static void closeRunning(const CaseContext &B) {
   Session S(B, 32);
   S.submit(B.largest()); // even if there is no room at first
@@ -169,77 +263,6 @@ static void refuted(const CaseContext &B) {
   Refute(Id, nullptr);
   Refute(NoJob, "no-such-worker");
   S.compile(B.smallest());
-}
-
-/// A compile error must reach the user: other workers would fail in the same
-/// way.
-static void compilerError(const CaseContext &B) {
-  if (B.Refused.empty())
-    return note("not tried: --jobs has no job that fails to compile");
-  Session S(B, 1);
-  uint64_t Id = S.submit(B.Refused.front());
-  S.waitForAll();
-  const JobRecord *R = S.job(Id);
-  if (expect(R, "dtlto_plugin.submit", "submit() refused a job",
-             "let the compiler decide whether a job can be compiled") &&
-      expect(R->Status == DTLTO_ERROR_COMPILER, "DTLTO_ERROR_COMPILER",
-             "this job fails to compile (its inline assembly is invalid), and "
-             "the compiler exits with 1, but the job ended with the status " +
-                 Twine(R->Status) + ": " +
-                 (R->Message.empty() ? "(no message)" : R->Message),
-             "if the compiler ran and failed, report DTLTO_ERROR_COMPILER "
-             "(18); otherwise the linker retries the job on other workers") &&
-      expect(!StringRef(R->Message).trim().empty(), "dtlto_result.message",
-             "a job ended with DTLTO_ERROR_COMPILER, and without a message",
-             "`message` holds the compiler's own output: return what it wrote "
-             "to stderr"))
-    expect(!S.hasGivenUp(), "DTLTO_LOG_ERROR",
-           "one job did not compile, and the plugin reports that it cannot "
-           "continue",
-           OneJobFailed);
-}
-
-/// Gives the plugin a job changed by \p Damage, which must end with an error,
-/// and then an unchanged job.
-static void expectError(const CaseContext &B,
-                        function_ref<void(Sample &)> Damage) {
-  Sample Bad = B.largest();
-  Bad.Object.clear();
-  Damage(Bad);
-  Session S(B, 2);
-  uint64_t Id = S.submit(Bad);
-  S.waitForAll();
-  // submit() may have refused it.
-  expect(Id == 0 || S.job(Id)->Status != DTLTO_OK, "dtlto_result.status",
-         "a job that cannot be compiled ended with DTLTO_OK",
-         "detect failures by the compiler's exit code alone; if results are "
-         "cached, their keys must contain the digests of all inputs");
-  // The session must continue, unless the plugin has given up.
-  if (S.hasGivenUp())
-    return;
-  Id = S.submit(B.smallest());
-  S.waitForAll();
-  if (!S.hasGivenUp())
-    S.expectObject(Id, B.smallest());
-}
-
-/// Returns a case in which the input of \p Role is \p Text.
-static auto wrongInput(uint32_t Role, const char *Text) {
-  return [=](const CaseContext &B) {
-    expectError(B, [=](Sample &Bad) { Bad.input(Role)->Bytes = Text; });
-  };
-}
-
-static void truncatedBitcode(const CaseContext &B) {
-  expectError(B, [](Sample &Bad) {
-    std::string &Bytes = Bad.input(DTLTO_ROLE_PRIMARY)->Bytes;
-    Bytes.resize(Bytes.size() / 2 / 4 * 4);
-  });
-}
-
-static void missingIndex(const CaseContext &B) {
-  expectError(
-      B, [](Sample &Bad) { Bad.Inputs.erase(Bad.input(DTLTO_ROLE_INDEX)); });
 }
 
 /// Adds an input that nothing needs, and gives imports that the compiler needs
@@ -272,8 +295,12 @@ const std::vector<Case> dtlto::check::JobCases = {
     {"load", "load returns, and its numbers are consistent", load},
     {"open-again", "one process can have several sessions, one after another",
      openAgain},
+    {"leaks", "sessions leave no descriptors, threads and memory", leaks},
+    {"version", "workers of another LLVM version make no objects", version},
     {"cancel", "cancelled jobs have a result, unknown ids are ignored", cancel},
     {"cancel-storm", "many cancels, each several times", cancelStorm},
+    {"cancel-running", "a job that runs ends soon after its cancel",
+     cancelRunning},
     {"close-running", "close cancels jobs that run, and ends within seconds",
      closeRunning},
     {"refuted", "dtlto.refuted/1, if offered, returns at once", refuted},
@@ -282,16 +309,6 @@ const std::vector<Case> dtlto::check::JobCases = {
        Session S(B, 16);
        fill(S, B.Samples, 16);
      }},
-    {"compiler-error",
-     "a job that fails to compile has the compiler's own error", compilerError},
-    {"truncated-bitcode", "half a module is an error", truncatedBitcode},
-    {"no-bitcode", "text in place of a module is an error",
-     wrongInput(DTLTO_ROLE_PRIMARY, "This was no module.\n")},
-    {"empty-input", "an empty module is an error",
-     wrongInput(DTLTO_ROLE_PRIMARY, "")},
-    {"missing-index", "a job without its index is an error", missingIndex},
-    {"broken-index", "text in place of an index is an error",
-     wrongInput(DTLTO_ROLE_INDEX, "This was no index.\n")},
     {"new-host", "a linker with ABI 1.99, whose structs are larger",
      [](const CaseContext &B) { compileAll(B, B.Samples, LaterBytes); }},
     {"unknown-role",

@@ -213,6 +213,8 @@ void Host::storeResult(JobRecord &R, const dtlto_result &Result) {
              "bundle, or what run() returned");
     }
   }
+  HasNamelessResult |=
+      Status == DTLTO_OK && (!Result.worker || !*Result.worker);
   expect(Status != DTLTO_OK || HasObject, "dtlto_result.object",
          Job + " is DTLTO_OK, with no object",
          "an exit code of 0 is not enough: without an object, report an "
@@ -266,7 +268,16 @@ void Host::jobDone(uint64_t Job, const dtlto_result *Result) {
              jobName(Job) + " has a result " +
                  (Result ? "of " + std::to_string(Result->size) + " bytes"
                          : "that is null"),
-             "set `size` to sizeof(dtlto_result)"))
+             "set `size` to sizeof(dtlto_result)") &&
+      expect(Result->size <= sizeof(dtlto_result) ||
+                 ThePlugin.abi_minor > DTLTO_ABI_MINOR,
+             "dtlto_result.size",
+             jobName(Job) + " has a result of " + Twine(Result->size) +
+                 " bytes, but in ABI " + Twine(ThePlugin.abi_major) + "." +
+                 Twine(ThePlugin.abi_minor) + " it has " +
+                 Twine(sizeof(dtlto_result)),
+             "set `size` to sizeof(dtlto_result): a later linker would read "
+             "fields that do not exist"))
     storeResult(*R, *Result);
   R->Lent.end("its job_done() was called");
   // The linker doesn't need it either, and releases it at once.
@@ -314,7 +325,7 @@ HostBuffer &Host::addBuffer(const char *What, uint64_t Job) {
 }
 
 int32_t Host::runLocally(uint64_t Job, dtlto_result *Result) {
-  Guard Lock(Mutex);
+  std::unique_lock<std::mutex> Lock(Mutex);
   JobRecord *R = findRunning(Job);
   Result->object = {};
   Result->worker = nullptr;
@@ -326,7 +337,13 @@ int32_t Host::runLocally(uint64_t Job, dtlto_result *Result) {
   ++NumSigns;
   Changed.notify_all();
   Result->worker = "this machine";
-  Result->message = "the module cannot be read";
+  if (R->S.IsLong) {
+    Changed.wait(Lock, [&] { return R->Cancelled || Phase == Closing; });
+    return Result->status = DTLTO_CANCELLED;
+  }
+  static const std::string Error =
+      std::string("error: invalid instruction '") + RefusedWord + "'";
+  Result->message = Error.c_str();
   if (R->S.Object.empty())
     return Result->status = DTLTO_ERROR_COMPILER;
   Result->message = nullptr;

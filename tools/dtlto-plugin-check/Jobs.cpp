@@ -9,6 +9,7 @@
 #include "Session.h"
 #include "dtlto/ext/batch.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Config/llvm-config.h"
 
 using namespace llvm;
 using namespace dtlto::check;
@@ -90,6 +91,12 @@ void Session::addInputs(JobRecord &R, dtlto_job &Job) {
       R.Bundle = std::move(*Spans);
     else
       R.BundleError = toString(Spans.takeError());
+    // In the manifest, which comes first. Both texts have the same length.
+    const StringRef Real = LLVM_VERSION_STRING;
+    auto &Bytes = R.Bundle.TarBytes;
+    if (size_t At = StringRef(Bytes.data(), Bytes.size()).find(Real);
+        LLVMVersion != Real && At != StringRef::npos)
+      copy(LLVMVersion, Bytes.begin() + At);
   }
   for (size_t I = 0; I != Inputs.size(); ++I)
     if (uint32_t Later = R.S.Inputs[I].LaterRole)
@@ -152,13 +159,16 @@ uint64_t Session::submit(const Sample &S, const char *Avoid) {
     Lock.lock();
     // The end of a job also makes room; another case checks whether
     // load_changed() comes.
-    if (!wait(Lock, std::chrono::ceil<Milliseconds>(End - Clock::now()),
-              [&] { return RoomCount != Room || NumEnded != Before + 1; }))
+    if (!wait(Lock, std::chrono::ceil<Milliseconds>(End - Clock::now()), [&] {
+          return RoomCount != Room || NumEnded != Before + 1 || HasGivenUp;
+        }))
       failAndExit("DTLTO_BUSY",
                   "submit() returned DTLTO_BUSY, and neither load_changed() "
                   "nor a job_done() was called within " +
                       seconds(Opts.jobLimit()),
                   "call load_changed() as soon as there is room again");
+    if (HasGivenUp)
+      return 0;
   }
 }
 
@@ -220,6 +230,12 @@ void Session::waitForAll() {
   }
 }
 
+bool Session::waitFor(uint64_t Id, Milliseconds Limit) {
+  completeBatch();
+  std::unique_lock<std::mutex> Lock(Mutex);
+  return wait(Lock, Limit, [&] { return find(Id)->Done; });
+}
+
 void Session::waitForSign() {
   completeBatch();
   std::unique_lock<std::mutex> Lock(Mutex);
@@ -236,6 +252,11 @@ bool Session::waitForRoom(uint64_t Before) {
   return wait(Lock, Opts.jobLimit(),
               [&] { return HasRoom() || NumEnded == Jobs.size(); }) &&
          wait(Lock, Opts.callLimit(), HasRoom);
+}
+
+bool Session::hasRoomWithin(uint64_t Before, Milliseconds Limit) {
+  std::unique_lock<std::mutex> Lock(Mutex);
+  return wait(Lock, Limit, [&] { return RoomCount != Before; });
 }
 
 void Session::compile(const std::vector<Sample> &Some, unsigned N) {

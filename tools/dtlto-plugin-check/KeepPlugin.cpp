@@ -8,7 +8,8 @@
 // Makes the jobs of dtlto-plugin-check. It compiles each job in the linker, one
 // at a time, and keeps it in the folder that its only argument names: N.tar is
 // the job's bundle, with the command line, and N.o its object. A job that fails
-// to compile has no object.
+// to compile has no object. With another argument before the folder,
+// `no-objects`, it compiles nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,15 +25,21 @@ class KeepSession : public ThreadSession {
 public:
   KeepSession(const dtlto_host &Host, const dtlto_session_params &Params)
       : ThreadSession(Host, 1) {
-    if (Params.num_args != 1)
+    NoObjects = Params.num_args == 2 &&
+                std::string_view(Params.args[0]) == "no-objects";
+    if (Params.num_args != 1 + NoObjects)
       throw Error(DTLTO_ERROR_CALLER,
                   "expected one argument, the folder of jobs");
-    Folder = Params.args[0];
+    Folder = Params.args[NoObjects];
     setCapacity(SIZE_MAX);
   }
 
   Result run(const Job &J) override {
     std::string Bundle = J.bundle().bytes();
+    if (NoObjects) {
+      save(J.id(), "tar", Bundle);
+      throw Error(DTLTO_ERROR_CALLER, "no-objects: not compiled");
+    }
     Result R = J.compileLocally();
     if (R.Status == DTLTO_OK || R.Status == DTLTO_ERROR_COMPILER)
       save(J.id(), "tar", Bundle);
@@ -53,6 +60,7 @@ private:
   }
 
   std::string Folder;
+  bool NoObjects = false;
 };
 
 } // namespace

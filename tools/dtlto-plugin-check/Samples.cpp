@@ -26,7 +26,7 @@ static bool readSample(const fs::path &Name, bool HasObject, Sample &S,
         "cannot read '" + Name.string() + "': " + llvm::toString(B.takeError());
     return false;
   }
-  S = {B->Name, B->Triple, B->Output, B->Config, B->Args, {}, {}};
+  S = {B->Name, B->Triple, B->Output, B->Config, B->Args, {}, {}, false};
   for (const dtlto::Bundle::Input &In : B->Inputs)
     S.Inputs.push_back({In.Path, In.Role, {In.Bytes.begin(), In.Bytes.end()}});
   S.Object = readFile(fs::path(Name).replace_extension("o").string());
@@ -55,9 +55,12 @@ static std::vector<Sample> readFolder(const std::string &Folder,
 
 Samples dtlto::check::readSamples(const std::string &Folder,
                                   std::string &Error) {
-  std::string IgnoredError; // a user's jobs include no refused ones
+  std::string IgnoredError; // a user's jobs include no others
   Samples S = {readFolder(Folder, true, Error),
-               readFolder(Folder + "/refused", false, IgnoredError)};
+               readFolder(Folder + "/refused", false, IgnoredError),
+               readFolder(Folder + "/long", false, IgnoredError)};
+  for (Sample &Job : S.Long)
+    Job.IsLong = true;
   std::map<std::string, std::string> Whole;
   for (const Sample &Job : S.Good)
     for (const Sample::Input &In : Job.Inputs)
@@ -76,7 +79,8 @@ Samples dtlto::check::readSamples(const std::string &Folder,
 
 /// Modules that import from each other, of different sizes, without includes.
 /// `many` has so much code that its job takes a while. `refused` can't be
-/// compiled, which is noticed only in code generation.
+/// compiled, which is noticed only in code generation. There, `long` takes
+/// about a minute, in an assembler's loop.
 static const struct {
   const char *Name, *Text;
 } Sources[] = {
@@ -106,7 +110,12 @@ unsigned Table[256];
 T(1) T(2) T(3) T(4)
 int many(int a, int b) { return f10(a, b) + f24(b, a) + f33(a, a) + f41(b, b); }
 )"},
-    {"refused.c", "void _start(void) { __asm__(\"no_such_instruction\"); }\n"}};
+    {"refused.c", "void _start(void) { __asm__(\"no_such_instruction\"); }\n"},
+    {"long.c", R"(
+void _start(void) {
+  __asm__(".rept 8000\n.rept 1000000\n.endr\n.endr");
+}
+)"}};
 
 /// Writes and compiles all sources in \p Folder. Returns false with the last
 /// compiler's \p Output if no compiler can.
@@ -150,6 +159,8 @@ std::string dtlto::check::makeSamples(const std::string &Folder,
            "); name one with --clang=PROGRAM, or a folder of jobs with "
            "--jobs=FOLDER";
   auto Link = [&](const std::string &Jobs, std::vector<std::string> Args) {
+    std::error_code EC;
+    fs::create_directories(Jobs, EC);
     Args.insert(Args.begin(), Linker.string());
     Args.insert(Args.end(),
                 {"-o", "linked", "--thinlto-dist-plugin=" + Keeper.string(),
@@ -160,10 +171,12 @@ std::string dtlto::check::makeSamples(const std::string &Folder,
   };
   if (!Link(Folder, {"main.o", "first.o", "second.o", "many.o"}))
     return "the link that makes the jobs failed: " + Output;
-  const std::string Refused = Folder + "/refused";
   std::string Error;
-  fs::create_directories(Refused, EC);
+  const std::string Refused = Folder + "/refused", Long = Folder + "/long";
   if (Link(Refused, {"refused.o"}) || readFolder(Refused, false, Error).empty())
     return "no job that fails to compile: " + Output;
+  if (Link(Long, {"long.o", "--thinlto-dist-plugin-arg=no-objects"}) ||
+      readFolder(Long, false, Error).empty())
+    return "no job that takes long: " + Output;
   return "";
 }

@@ -8,7 +8,8 @@
 // Cases give the plugin real jobs of a link, whose objects are known: they were
 // compiled in the linker, as a link without a plugin does. KeepPlugin.cpp
 // writes them as bundles (docs/BUNDLE.md), each with its object. Jobs that fail
-// to compile have no object, and are in the subfolder `refused`.
+// to compile have no object, and are in the subfolder `refused`; those that
+// take very long are in `long`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,6 +40,7 @@ struct Sample {
   std::vector<std::string> Args;
   std::vector<Input> Inputs;
   std::string Object;
+  bool IsLong = false; // of Samples::Long
 
   /// The first input of that role.
   std::vector<Input>::iterator input(uint32_t Role) {
@@ -50,7 +52,11 @@ struct Sample {
 struct Samples {
   std::vector<Sample> Good;    // the largest object first
   std::vector<Sample> Refused; // fail to compile; may be none
+  std::vector<Sample> Long;    // take about a minute; may be none
 };
+
+/// What the compiler's error about a refused job contains.
+constexpr char RefusedWord[] = "no_such_instruction";
 
 /// Reads the jobs of \p Folder. If there are no good ones, \p Error says why.
 Samples readSamples(const std::string &Folder, std::string &Error);

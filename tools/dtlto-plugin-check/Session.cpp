@@ -7,21 +7,36 @@
 
 #include "Session.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
+#include <clocale>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <malloc.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 using namespace llvm;
 using namespace dtlto::check;
 using Guard = std::lock_guard<std::mutex>;
 namespace fs = std::filesystem;
 
-static unsigned countThreads() {
+static size_t countFiles(const char *Folder) {
   std::error_code EC;
-  fs::directory_iterator I("/proc/self/task", EC);
-  return static_cast<unsigned>(std::distance(I, fs::directory_iterator()));
+  fs::directory_iterator I(Folder, EC);
+  return static_cast<size_t>(std::distance(I, fs::directory_iterator()));
+}
+
+static size_t countThreads() { return countFiles("/proc/self/task"); }
+
+Resources dtlto::check::currentResources() {
+  Resources U = {countThreads(), countFiles("/proc/self/fd"), 0};
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
+  const struct mallinfo2 Info = ::mallinfo2();
+  U.Memory = Info.uordblks + Info.hblkhd;
+#endif
+  return U;
 }
 
 /// Returns the settings of the process. Calls umask(), which affects all
@@ -31,24 +46,36 @@ static Settings settings() {
   const mode_t Mask = ::umask(077);
   ::umask(Mask);
   Settings All = {{"the working folder", fs::current_path(EC).string()},
-                  {"the umask", std::to_string(Mask)}};
+                  {"the umask", std::to_string(Mask)},
+                  {"the locale", ::setlocale(LC_ALL, nullptr)}};
+  for (char **Variable = environ; *Variable; ++Variable) {
+    auto [Name, Value] = StringRef(*Variable).split('=');
+    All["the environment variable " + Name.str()] = Value.str();
+  }
   for (int Fd : {0, 1, 2}) {
     struct stat Info = {}; // zero: closed
     ::fstat(Fd, &Info);
-    All.push_back(
-        {"what the descriptor " + std::to_string(Fd) + " is",
-         std::to_string(Info.st_dev) + ":" + std::to_string(Info.st_ino)});
+    All["what the descriptor " + std::to_string(Fd) + " is"] =
+        std::to_string(Info.st_dev) + ":" + std::to_string(Info.st_ino);
   }
+  sigset_t Blocked;
+  ::pthread_sigmask(SIG_BLOCK, nullptr, &Blocked);
   for (int Signal = 1; Signal != 32; ++Signal) { // not the real-time ones
     struct sigaction Info = {};
     ::sigaction(Signal, nullptr, &Info); // both handlers share a union
-    All.push_back(
-        {"the action of signal " + std::to_string(Signal) + " (" +
-             ::strsignal(Signal) + ")",
-         std::to_string(reinterpret_cast<intptr_t>(Info.sa_handler))});
+    All["the action of signal " + std::to_string(Signal) + " (" +
+        ::strsignal(Signal) + ")"] =
+        std::to_string(reinterpret_cast<intptr_t>(Info.sa_handler)) +
+        (::sigismember(&Blocked, Signal) == 1 ? ", blocked" : "");
   }
   return All;
 }
+
+// Calls from which an average can be taken.
+static constexpr unsigned EnoughCalls = 8;
+static constexpr char OffThread[] =
+    "all calls of a session share one thread, and the link waits for each: do "
+    "slow work on a thread of the plugin";
 
 void Session::beginCall(const char *Name) {
   assert(isLinkThread() && "the plugin is called on one thread");
@@ -61,23 +88,32 @@ void Session::beginCall(const char *Name) {
 }
 
 void Session::endCall() {
-  constexpr unsigned Enough = 8;
   constexpr Milliseconds TooLong = 250ms;
   Guard Lock(Mutex);
   const std::string Name = std::exchange(CallName, "");
   if (Name != "submit" && Name != "cancel" && Name != "load")
     return;
   // An occasional slow call may be this machine's fault.
-  auto &[All, Long] = NumAllAndLong[Name];
-  Long += Clock::now() - CallBegin >= TooLong;
-  if (++All < Enough || Long * 4 < All * 3)
+  CallTimes &T = Times[Name];
+  const Clock::duration Time = Clock::now() - CallBegin;
+  T.Sum += Time;
+  T.NumLong += Time >= TooLong;
+  if (++T.NumCalls < EnoughCalls || T.NumLong * 4 < T.NumCalls * 3)
     return;
-  fail("dtlto_plugin." + Name,
-       Name + "() took more than " + Twine(TooLong.count()) + " ms in " +
-           Twine(Long) + " of " + Twine(All) + " calls",
-       "all calls of a session share one thread, and the link waits for each: "
-       "do slow work on a thread of the plugin");
-  All = Long = 0;
+  failAndExit("dtlto_plugin." + Name,
+              Name + "() took more than " + Twine(TooLong.count()) + " ms in " +
+                  Twine(T.NumLong) + " of " + Twine(T.NumCalls) + " calls",
+              OffThread);
+}
+
+/// A busy machine may be slow, so this isn't a failure.
+void Session::noteSlowCalls() {
+  for (auto &[Name, T] : Times)
+    if (auto Average = T.Sum / T.NumCalls;
+        T.NumCalls >= EnoughCalls && Average > 5ms)
+      note(Twine(Name) + "() took " +
+           Twine(std::chrono::round<Milliseconds>(Average).count()) +
+           " ms on average, more than 5: " + OffThread);
 }
 
 void Session::watchCalls() {
@@ -191,6 +227,11 @@ void Session::configure(const dtlto_session_params &Params) {
 }
 
 int32_t Session::open(uint64_t NumJobs) {
+  return open(NumJobs, LLVM_VERSION_STRING);
+}
+
+int32_t Session::open(uint64_t NumJobs, const std::string &Version) {
+  LLVMVersion = Version;
   // The first session of the process may leave library threads running.
   ThreadsBefore = countThreads();
   SettingsBefore = settings();
@@ -203,7 +244,7 @@ int32_t Session::open(uint64_t NumJobs) {
   Params.size = static_cast<uint32_t>(sizeof(Params) + More);
   Params.num_args = static_cast<uint32_t>(Opts.PluginArgs.size());
   Params.args = L.addStrings(Opts.PluginArgs);
-  Params.llvm_version = L.addString(LLVM_VERSION_STRING);
+  Params.llvm_version = L.addString(LLVMVersion);
   Params.output = L.addString("plugin-check.out");
   Params.num_jobs = NumJobs;
   Params.job_timeout_s = 600;
@@ -297,12 +338,23 @@ void Session::checkAfterClose() {
          "each accepted job has exactly one job_done(), cancelled ones "
          "included; close() returns after the last one");
   const Settings After = settings();
-  auto Change =
-      std::mismatch(After.begin(), After.end(), SettingsBefore.begin()).first;
-  if (Change != After.end())
-    fail("dtlto_plugin", "the plugin has changed " + Change->first,
+  Settings All = SettingsBefore;
+  All.insert(After.begin(), After.end());
+  auto IsIn = [](const Settings &Some, const auto &Setting) {
+    auto I = Some.find(Setting.first);
+    return I != Some.end() && I->second == Setting.second;
+  };
+  std::vector<std::string> Changes;
+  for (const auto &Setting : All)
+    if (!IsIn(After, Setting) || !IsIn(SettingsBefore, Setting))
+      Changes.push_back(Setting.first);
+  if (!Changes.empty())
+    fail("The process", "the plugin has changed " + join(Changes, ", "),
          "the process is the linker's: leave its working folder, umask, "
-         "signals and standard descriptors as they are");
+         "environment, locale, signals and standard descriptors as they are");
+  noteSlowCalls();
+  if (HasNamelessResult)
+    note("a result names no worker: users need it when an object is wrong");
 }
 
 void Session::checkBuffers() {

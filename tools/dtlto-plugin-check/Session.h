@@ -57,6 +57,8 @@ struct Options {
   /// and of silence while jobs run.
   Milliseconds callLimit() const { return std::min({10000ms, CaseLimit / 4}); }
   Milliseconds closeLimit() const { return std::min({10000ms, CaseLimit / 3}); }
+  /// What the header calls soon.
+  Milliseconds soon() const { return callLimit(); }
   Milliseconds jobLimit() const { return CaseLimit / 3; }
 };
 
@@ -67,6 +69,7 @@ struct CaseContext {
   const Options &Opts;
   const std::vector<Sample> &Samples; // at least one; the largest first
   const std::vector<Sample> &Refused; // fail to compile; may be none
+  const std::vector<Sample> &Long;    // take about a minute; may be none
 
   const Sample &largest() const { return Samples.front(); }
   const Sample &smallest() const { return Samples.back(); }
@@ -174,9 +177,10 @@ protected:
   uint64_t NumEnded = 0;  // refused jobs included
   uint64_t LoadWanted = 0, LoadAnswered = 0;
   bool InSubmit = false, HasGivenUp = false;
-  bool HoldsResults = false; // job_done()s wait
-  unsigned NumReleasing = 0; // job_done()s inside release()
-  uint64_t JobInRoom = 0;    // the job that this machine has room for
+  bool HoldsResults = false;      // job_done()s wait
+  unsigned NumReleasing = 0;      // job_done()s inside release()
+  uint64_t JobInRoom = 0;         // the job that this machine has room for
+  bool HasNamelessResult = false; // without a worker
   std::string OpenErrors;
   std::vector<std::unique_ptr<HostBuffer>> Buffers;
 
@@ -206,8 +210,16 @@ private:
 };
 
 /// Settings of the process that a plugin must not change, as names and values:
-/// working folder, umask, standard descriptors and signals.
-using Settings = std::vector<std::pair<std::string, std::string>>;
+/// working folder, umask, environment, locale, standard descriptors and
+/// signals.
+using Settings = std::map<std::string, std::string>;
+
+/// What the process uses.
+struct Resources {
+  size_t Threads, Descriptors;
+  size_t Memory; // bytes from malloc(); 0: not known
+};
+Resources currentResources();
 
 /// Calls the plugin and waits, all on the thread that made the object.
 class Session : public Host {
@@ -219,13 +231,14 @@ public:
   ~Session(); // close()
 
   /// Calls open(). Checks the result, except for being an error.
+  int32_t open(uint64_t NumJobs, const std::string &LLVMVersion);
   int32_t open(uint64_t NumJobs);
   void close();
 
   /// Offers a job once. Returns submit()'s status.
   int32_t offer(const Sample &S, const char *Avoid = nullptr);
   /// Offers a job until it is accepted, as the linker does. Returns its id, or
-  /// 0 if it was refused.
+  /// 0 if it was refused, or the plugin has given up instead.
   uint64_t submit(const Sample &S, const char *Avoid = nullptr);
   void cancel(uint64_t Id);
   dtlto_load load();
@@ -248,11 +261,16 @@ public:
 
   /// Waits until all accepted jobs have ended; fails after a job's limit.
   void waitForAll();
+  /// Waits until \p Id has ended, for at most \p Limit. Returns whether it has.
+  bool waitFor(uint64_t Id, Milliseconds Limit);
   /// Waits until a job reports a state or ends.
   void waitForSign();
   /// Waits for load_changed() after the count was \p Before. Returns false if
   /// it doesn't come although all jobs have ended.
   bool waitForRoom(uint64_t Before);
+  /// Waits for load_changed() after the count was \p Before, for at most \p
+  /// Limit. Returns whether it has come.
+  bool hasRoomWithin(uint64_t Before, Milliseconds Limit);
 
   dtlto_session *Handle = nullptr; // the plugin's, once open
 
@@ -269,19 +287,25 @@ private:
   void completeBatch();
   void beginCall(const char *Name);
   void endCall();
+  void noteSlowCalls();
   void watchCalls();
   [[noreturn]] void failHungCall();
   template <typename F>
   bool wait(std::unique_lock<std::mutex> &Lock, Milliseconds Limit, F Done);
 
   std::map<std::string, std::pair<Loan *, const void *>> Modules; // by contents
-  unsigned ThreadsBefore = 0; // of the process
+  size_t ThreadsBefore = 0; // of the process
   Settings SettingsBefore;
+  std::string LLVMVersion; // of the linker that is played
   // The plugin's function that is running; guarded by the mutex.
   std::string CallName; // or empty
   Clock::time_point CallBegin;
   Milliseconds CallLimit{0};
-  std::map<std::string, std::pair<unsigned, unsigned>> NumAllAndLong;
+  struct CallTimes {
+    unsigned NumCalls = 0, NumLong = 0;
+    Clock::duration Sum{0};
+  };
+  std::map<std::string, CallTimes> Times; // by function
   bool IsQuitting = false;
   std::thread Watchdog;
 };
@@ -307,7 +331,7 @@ struct Case {
   bool IsBasic = false;
 };
 /// In the order in which they run.
-extern const std::vector<Case> PluginCases, JobCases;
+extern const std::vector<Case> PluginCases, JobCases, ErrorCases;
 
 /// Loads the plugin and checks its entry. A failure fails the case.
 const dtlto_plugin &loadPlugin(const std::string &Path);

@@ -116,7 +116,8 @@ static CommandLine parse(ArrayRef<const char *> Args) {
 
 static std::vector<Case> allCases() {
   std::vector<Case> All = PluginCases;
-  All.insert(All.end(), JobCases.begin(), JobCases.end());
+  for (auto *Cases : {&JobCases, &ErrorCases})
+    All.insert(All.end(), Cases->begin(), Cases->end());
   return All;
 }
 
@@ -143,7 +144,8 @@ static void runInProcess(const CommandLine &C, const Case &Item,
                          const Samples &S) {
   // The linker's calls also come from a thread of their own.
   std::thread([&] {
-    Item.Run({loadPlugin(C.Plugin), C.Plugin, C.Opts, S.Good, S.Refused});
+    Item.Run(
+        {loadPlugin(C.Plugin), C.Plugin, C.Opts, S.Good, S.Refused, S.Long});
   }).join();
   reportStage("end");
   std::fflush(nullptr);

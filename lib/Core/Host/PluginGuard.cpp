@@ -61,9 +61,9 @@ static std::string errorLine(const Names &N, const std::string &Text) {
 /// Ends the process without destructors, which can't help: the loader's lock
 /// may be held.
 [[noreturn]] static void die(const std::string &Text, int Code) {
+  endWithin(MaxCleanUp); // the heap's lock may be held as well
   std::string Line = errorLine(*TheNames, Text);
   [[maybe_unused]] ssize_t N = ::write(2, Line.data(), Line.size());
-  endWithin(MaxCleanUp);
   sys::RunInterruptHandlers(); // removes files
   Jobserver::releaseAllTokens();
   ::_exit(Code);
@@ -71,27 +71,23 @@ static std::string errorLine(const Names &N, const std::string &Text) {
 
 /// An on_exit() handler. LLD itself ends by _exit() once its LTO has begun.
 static void atExit(int Code) {
-  std::string Text;
-  switch (LoadPhase) {
-  case Phase::None:
+  if (LoadPhase == Phase::None)
     return;
-  case Phase::Loading:
+  endWithin(MaxCleanUp);
+  waitIfCrashing(); // a plugin's handler of SIGABRT may call exit()
+  std::string Text;
+  if (LoadPhase == Phase::Loading)
     Text = "it called exit(" + std::to_string(Code) +
            ") while it was loaded; report this to its vendor";
-    break;
-  case Phase::InUse:
+  else if (Code == 1) // LLVM exits with 1 after some errors it has reported
+    Text = "exit(1) was called, by the plugin or, after an error above, by "
+           "LLVM; the link has failed; in the first case, report this to the "
+           "plugin's vendor";
+  else
     Text =
         "exit(" + std::to_string(Code) +
         ") was called, most likely by the plugin; the link has failed; report "
         "this to its vendor";
-    // LLVM exits with 1 after some errors, which it has reported.
-    if (Code == 1)
-      Text = "exit(1) was called, by the plugin or, after an error above, by "
-             "LLVM; "
-             "the link has failed; in the first case, report this to the "
-             "plugin's vendor";
-    break;
-  }
   die(Text, Code ? Code : 1);
 }
 
@@ -161,6 +157,7 @@ LoadGuard::~LoadGuard() {
     Watch->IsLoaded = true;
   }
   Watch->Changed.notify_all();
+  limitAbortHandler();
   LoadPhase = Phase::None;
 }
 
@@ -215,6 +212,7 @@ std::string dtlto::restoreProcess() {
 }
 
 void dtlto::nameWorkersAtCrash(ArrayRef<std::string> Workers) {
+  waitIfCrashing(); // otherwise the link could end first, as a success
   constexpr size_t MaxNames = 8;
   if (!TheNames || Workers.empty())
     return;
@@ -260,6 +258,7 @@ void dtlto::limitDestructors() {
   // Runs before the plugin's destructors, since it is registered after these.
   ::on_exit(
       [](int Code, void *) {
+        waitIfCrashing();
         std::fflush(nullptr);
         startThread([Code] {
           std::this_thread::sleep_for(std::chrono::seconds(MaxCleanUp));

@@ -63,7 +63,8 @@ void endGuard();
 void limitDestructors();
 
 /// Call this before the linker reads objects from \p Workers: a crash report
-/// then names them (CrashReport.h). Thread-safe.
+/// then names them (CrashReport.h). Doesn't return if there is a crash already.
+/// Thread-safe.
 void nameWorkersAtCrash(llvm::ArrayRef<std::string> Workers);
 
 /// Restores the working folder and umask from before the plugin was loaded, so

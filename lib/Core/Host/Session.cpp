@@ -7,6 +7,7 @@
 
 #include "Host/SessionState.h"
 #include "Host/StructSize.h"
+#include "Support/CrashReport.h"
 #include "Support/System.h"
 #include "dtlto/ext/refuted.h"
 #include "LLVM/Version.h"
@@ -119,6 +120,7 @@ bool Session::Impl::isInCall() const {
 void Session::Impl::doOpen() {
   int32_t Status =
       call("open", [&] { return Plugin.open(&Host, &Params.raw(), &Handle); });
+  limitAbortHandler();
   IsOpen = Status == DTLTO_OK;
   const dtlto_batch *Batch = IsOpen ? batch() : nullptr;
   Guard Lock(*this);

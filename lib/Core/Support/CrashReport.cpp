@@ -6,7 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Support/CrashReport.h"
+#include "llvm/Support/ManagedStatic.h"
 #include "llvm/Support/PrettyStackTrace.h"
+#include "llvm/Support/Signals.h"
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <string>
@@ -33,6 +36,10 @@ void dtlto::installCrashReport(StringRef Note) {
   setBugReportMsg(Text->c_str());
 }
 
+void dtlto::limitAbortHandler() {}
+
+void dtlto::waitIfCrashing() {}
+
 void dtlto::limitInterrupts() {}
 
 void dtlto::endWithin(unsigned) {}
@@ -51,9 +58,15 @@ struct PreviousHandler {
 } // namespace
 
 static PreviousHandler Handlers[NSIG];
-static const std::string *Report = nullptr; // never destroyed
+// A plugin's handler of SIGABRT, which runs first. It runs once, since it may
+// call the handler that it found, which is ours.
+static struct sigaction PluginAbort;
+static std::atomic<bool> HasPluginAbort = false;
+static std::atomic<bool> IsCrashing = false;
+static std::atomic<const std::string *> Report = nullptr; // never destroyed
 
 void dtlto::endWithin(unsigned Seconds) {
+  static std::atomic<bool> WillEnd = false;
   struct sigaction Default = {};
   Default.sa_handler = SIG_DFL;
   ::sigaction(SIGALRM, &Default, nullptr);
@@ -61,36 +74,80 @@ void dtlto::endWithin(unsigned Seconds) {
   ::sigemptyset(&Alarm);
   ::sigaddset(&Alarm, SIGALRM);
   ::pthread_sigmask(SIG_UNBLOCK, &Alarm, nullptr);
-  ::alarm(Seconds);
+  unsigned Left = ::alarm(Seconds);
+  if (WillEnd.exchange(true) && Left != 0 && Left < Seconds)
+    ::alarm(Left);
 }
+
+void dtlto::waitIfCrashing() {
+  while (IsCrashing)
+    ::pause();
+}
+
+namespace {
+/// Runs in llvm_shutdown(), which LLD calls before _exit().
+struct AtShutdown {
+  ~AtShutdown() { waitIfCrashing(); }
+};
+} // namespace
+
+static ManagedStatic<AtShutdown> ExitCheck;
 
 /// Calls only async-signal-safe functions.
 static void onSignalWithLimit(int Signal, siginfo_t *Info, void *Context) {
   const PreviousHandler &Previous = Handlers[Signal];
   int Errno = errno;
   endWithin(Previous.Seconds);
-  if (Previous.IsCrash && Report)
-    (void)!::write(STDERR_FILENO, Report->data(), Report->size());
+  const std::string *Text = Report;
+  // Several threads may crash at once.
+  if (Previous.IsCrash && !IsCrashing.exchange(true) && Text)
+    (void)!::write(STDERR_FILENO, Text->data(), Text->size());
+  const struct sigaction *Next = &Previous.Action;
+  if (Signal == SIGABRT && HasPluginAbort.exchange(false)) {
+    Next = &PluginAbort;
+    sys::RunInterruptHandlers(); // removes files, as LLVM's handler does first
+  }
   errno = Errno;
-  if (Previous.Action.sa_flags & SA_SIGINFO)
-    Previous.Action.sa_sigaction(Signal, Info, Context);
+  if (Next->sa_flags & SA_SIGINFO)
+    Next->sa_sigaction(Signal, Info, Context);
   else
-    Previous.Action.sa_handler(Signal);
+    Next->sa_handler(Signal);
+}
+
+static bool isFunction(const struct sigaction &Action) {
+  return Action.sa_flags & SA_SIGINFO ||
+         (Action.sa_handler != SIG_DFL && Action.sa_handler != SIG_IGN);
+}
+
+static void install(int Signal, struct sigaction Action) {
+  Action.sa_sigaction = onSignalWithLimit;
+  Action.sa_flags |= SA_SIGINFO;
+  ::sigaction(Signal, &Action, nullptr);
 }
 
 static void limitHandler(int Signal, unsigned Seconds, bool IsCrash) {
   struct sigaction Current;
   if (Handlers[Signal].Seconds || ::sigaction(Signal, nullptr, &Current) != 0 ||
-      (!(Current.sa_flags & SA_SIGINFO) &&
-       (Current.sa_handler == SIG_DFL || Current.sa_handler == SIG_IGN)))
+      !isFunction(Current))
     return;
   Handlers[Signal] = {Current, Seconds, IsCrash};
-  Current.sa_sigaction = onSignalWithLimit;
-  Current.sa_flags |= SA_SIGINFO;
-  ::sigaction(Signal, &Current, nullptr);
+  install(Signal, Current);
+}
+
+void dtlto::limitAbortHandler() {
+  struct sigaction Current;
+  if (!Handlers[SIGABRT].Seconds ||
+      ::sigaction(SIGABRT, nullptr, &Current) != 0 || !isFunction(Current) ||
+      Current.sa_sigaction == onSignalWithLimit)
+    return;
+  HasPluginAbort = false;
+  PluginAbort = Current;
+  HasPluginAbort = true;
+  install(SIGABRT, Current);
 }
 
 void dtlto::installCrashReport(StringRef Note) {
+  *ExitCheck;
   EnablePrettyStackTrace(); // installs LLVM's handlers
   setBugReportMsg("");      // printed before LLVM's
   Report = new std::string(bugReportLine() + Note.str());

@@ -7,8 +7,9 @@
 //
 // LLVM's crash handler prints the stack, for which it allocates memory and
 // starts programs. If the heap is damaged, it waits forever for malloc()'s
-// lock. LLVM's interrupt handler removes files and waits forever if a file
-// server doesn't answer. Our handlers run first and limit the time of both.
+// lock, and so may a plugin's handler of SIGABRT. LLVM's interrupt handler
+// removes files and waits forever if a file server doesn't answer. Our handlers
+// run first and limit the time of all of them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,12 +29,22 @@ const char *bugReportLine();
 /// LLVM's handlers wait for. Call it after LLVM's handlers are installed.
 void installCrashReport(llvm::StringRef Note);
 
+/// Call this after functions of a plugin that may have installed a handler of
+/// SIGABRT, as run-time libraries do. That handler gets the same limit of time,
+/// and runs after the report's first lines. Handlers of other signals are left
+/// alone: run-time libraries handle SIGSEGV without a crash.
+void limitAbortHandler();
+
+/// Never returns if a crash is being reported on any thread. Call this before
+/// steps that would make the process look successful.
+void waitIfCrashing();
+
 /// Also ends the process within 2 s of SIGINT, SIGTERM, SIGHUP and the like.
 /// For programs whose handlers of these signals only clean up.
 void limitInterrupts();
 
-/// Ends the process by SIGALRM after \p Seconds, unless it ends earlier.
-/// Async-signal-safe.
+/// Ends the process by SIGALRM after \p Seconds, unless it ends earlier. A
+/// later call doesn't postpone the end. Async-signal-safe.
 void endWithin(unsigned Seconds);
 
 } // namespace dtlto
