@@ -62,7 +62,7 @@ static PreviousHandler Handlers[NSIG];
 // call the handler that it found, which is ours.
 static struct sigaction PluginAbort;
 static std::atomic<bool> HasPluginAbort = false;
-static std::atomic<bool> IsCrashing = false;
+static std::atomic<pid_t> CrashingThread = 0; // the first one; 0: none
 static std::atomic<const std::string *> Report = nullptr; // never destroyed
 
 void dtlto::endWithin(unsigned Seconds) {
@@ -80,7 +80,7 @@ void dtlto::endWithin(unsigned Seconds) {
 }
 
 void dtlto::waitIfCrashing() {
-  while (IsCrashing)
+  while (CrashingThread != 0)
     ::pause();
 }
 
@@ -98,10 +98,15 @@ static void onSignalWithLimit(int Signal, siginfo_t *Info, void *Context) {
   const PreviousHandler &Previous = Handlers[Signal];
   int Errno = errno;
   endWithin(Previous.Seconds);
-  const std::string *Text = Report;
-  // Several threads may crash at once.
-  if (Previous.IsCrash && !IsCrashing.exchange(true) && Text)
-    (void)!::write(STDERR_FILENO, Text->data(), Text->size());
+  if (Previous.IsCrash) {
+    const std::string *Text = Report;
+    pid_t First = 0;
+    if (!CrashingThread.compare_exchange_strong(First, ::gettid()))
+      while (First != ::gettid()) // several threads crash at once
+        ::pause();
+    else if (Text)
+      (void)!::write(STDERR_FILENO, Text->data(), Text->size());
+  }
   const struct sigaction *Next = &Previous.Action;
   if (Signal == SIGABRT && HasPluginAbort.exchange(false)) {
     Next = &PluginAbort;
@@ -122,6 +127,10 @@ static bool isFunction(const struct sigaction &Action) {
 static void install(int Signal, struct sigaction Action) {
   Action.sa_sigaction = onSignalWithLimit;
   Action.sa_flags |= SA_SIGINFO;
+  // Otherwise a second thread that crashes would end the process before the
+  // first has written anything.
+  if (Handlers[Signal].IsCrash)
+    Action.sa_flags &= ~SA_RESETHAND;
   ::sigaction(Signal, &Action, nullptr);
 }
 
