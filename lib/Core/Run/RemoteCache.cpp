@@ -10,6 +10,7 @@
 #include "Support/Failure.h"
 #include "Support/System.h"
 #include "Support/Text.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Compression.h"
 #include "llvm/Support/Endian.h"
 
