@@ -42,12 +42,17 @@ protected:
     TestLink::Result Actual = TheLink.withPlugin(Plugin.entry());
     TheLink.TheLinker.Store.reset();
     Store->finish(W == MayWrite && !NeverAnswers ? 1min : 0min);
+    Store.reset();
+    // The last thread may leave the plugin after the link.
+    while (!NeverAnswers && Memory.NumOpen != 0)
+      std::this_thread::yield();
     Plugin.waitForEnd();
     EXPECT_EQ(Actual.Error, "");
     EXPECT_TRUE(Actual.Objects == Expected.Objects);
     EXPECT_EQ(Plugin.complaints(), std::vector<std::string>());
   }
 
+  Gate Leave; // outlives the threads in the store
   MemoryStore Memory;
   TestLink TheLink;
   TestLink::Result Expected;
@@ -109,7 +114,6 @@ TEST_F(RemoteCacheTest, AFoundObjectIsCompared) {
 }
 
 TEST_F(RemoteCacheTest, AServerThatNeverAnswers) {
-  Gate Leave;
   Memory.OnGet = [&] {
     Leave.wait();
     return "";
