@@ -293,14 +293,17 @@ void Rules::onPrepare(const Action &A) {
     default:
       expect(false, "is prepared, but of no kind that is");
     }
-    expect(A.ForPlugin && !Plugin.IsDropped, "is prepared for no plugin");
+    expect((A.ForPlugin || Jobs[A.Job].IsFound) && !Plugin.IsDropped,
+           "is prepared for no plugin");
   }
-  expect(A.ForPlugin == At->IsAtPlugin, "is prepared for the wrong place");
+  expect(A.ForPlugin ? At->IsAtPlugin : !At->IsAtPlugin || Jobs[A.Job].IsFound,
+         "is prepared for the wrong place");
   NumSampled += A.IsSampled;
   J.IsSampled |= A.IsSampled;
   expect(!A.IsSampled || !A.IsAgain, "is chosen after the cache was asked");
   J.HasBegun = true;
   At->At = Stage::Preparing;
+  At->IsForPlugin = A.ForPlugin;
   At->Prepares = true;
 }
 
@@ -346,6 +349,7 @@ void Rules::onOffer(const Action &A) {
          "is offered though the plugin was told that it has all jobs");
   expect(!A.Insist || NumOffered + NumAccepted == 1,
          "insists though the plugin has jobs");
+  expect(At.IsForPlugin, "is offered, and was not prepared for the plugin");
   At.At = Stage::Offered;
   At.LastSign = Now;
 }

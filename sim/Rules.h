@@ -46,6 +46,7 @@ private:
     Stage At = Stage::Ended;
     bool IsKnown = false;      // an action has named it
     bool IsAtPlugin = false;   // or will be
+    bool IsForPlugin = false;  // was prepared so
     bool Prepares = false;     // on a thread, even if not needed any more
     bool Compiles = false;     // on a thread, even if not needed any more
     bool IsSecond = false;     // began while another one was live

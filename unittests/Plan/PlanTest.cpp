@@ -953,7 +953,7 @@ TEST(PlanTest, LLVMsCacheComesFirst) {
   H.play({{0, "start", "prepare 1"},
           {1, "found j1", ""}, // still waits
           {2, "found j0", ""},
-          {3, "hit 1", "end j0 cached, prepare 2"},
+          {3, "hit 1", "end j0 cached, prepare 2 here"},
           {4, "inexpressible 2", "won 3, deliver 3, prepare 4"},
           {5, "broken 4", "end j2 preparefailed"}});
 }
@@ -988,6 +988,19 @@ TEST(PlanTest, AFoundObjectIsCompared) {
           {7, "verified j0", ""},
           {8, "compiled 5 1", "verify 5"},
           {9, "differs j1", "end j1 verifyfailed, end j0 linkfailed"}});
+}
+
+/// A found object that comes too late for a job with side files leaves nothing
+/// behind: another attempt is prepared for the plugin.
+TEST(PlanTest, AFoundObjectThatIsNotUsed) {
+  Options O = remoteOnly();
+  std::vector<JobInfo> Jobs(1);
+  Jobs[0] = {1, /*HasSideFiles=*/true};
+  History H(O, Jobs);
+  H.play(accepted());
+  H.play({{4, "found j0", ""},
+          {5, "failed 1 infrastructure", "again 2 retry"},
+          {6, "prepared 2", "offer 2"}});
 }
 
 TEST(PlanTest, AFoundJobIsNoRemainingWork) {

@@ -33,7 +33,7 @@ void Steps::prepare(JobId J, bool ForPlugin, Cause Why) {
   if (!ForPlugin)
     addAction(Action::StayLocal, J, A.Id, Why);
   Action &P = addAction(Action::Prepare, J, A.Id);
-  P.ForPlugin = ForPlugin;
+  P.ForPlugin = ForPlugin && !Jobs[J].IsFound; // the plugin won't get it
   P.IsSampled = Jobs[J].IsSampled;
 }
 

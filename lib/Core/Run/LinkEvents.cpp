@@ -141,7 +141,6 @@ void LinkRun::handleLocalEvent(Event &E, PlanEvent &P, Step &S) {
     P.What = PlanEvent::Found;
     P.Attempt = 0;
     P.Job = static_cast<plan::JobId>(E.Job);
-    Jobs[P.Job]->IsFound = true;
     return;
   case Event::TokenTaken:
     P.What = PlanEvent::TokenTaken;

@@ -345,10 +345,8 @@ void LinkRun::runOnHelper(plan::JobId J, std::function<void()> Work) {
   Helpers->async([this] { HelperWork.take()(); });
 }
 
-void LinkRun::prepare(const Action &Requested) {
-  Action A = Requested;
+void LinkRun::prepare(const Action &A) {
   const Job &J = *Jobs[A.Job];
-  A.ForPlugin &= !J.IsFound; // the plugin won't get it
   // Costs descend in the order of the jobs.
   uint64_t Cost =
       std::max<uint64_t>(1, static_cast<uint64_t>(J.Facts.Seconds * 1e6));

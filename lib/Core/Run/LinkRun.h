@@ -86,7 +86,6 @@ private:
     llvm::AddStreamFn Out = {}, RemoteOut = {};
     plan::AttemptId Winner = 0; // whose object counts; 0 if none yet
     std::vector<RefusedObject> Refused = {};
-    bool IsFound = false; // in the remote cache
   };
   /// The state of an attempt until it ends.
   struct Attempt {
