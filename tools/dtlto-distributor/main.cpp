@@ -21,6 +21,7 @@
 #include "Run/Configuration.h"
 #include "Run/LinkRun.h"
 #include "Run/LogObserver.h"
+#include "Run/RemoteCache.h"
 #include "Support/Failure.h"
 #include "Support/System.h"
 #include "Support/Text.h"
@@ -187,15 +188,11 @@ static Error run(const char *Argv0, Command &C, PlainMessages &Msg) {
       C.Jobs ? C.Jobs
              : heavyweight_hardware_concurrency().compute_thread_count()};
   Host->Config = configurePlugin(*Host, List->Jobs.size());
-  std::shared_ptr<RemoteStore> Store;
-  if (*StorePlugin)
-    if (Error E = RemoteStore::open(
-                      **StorePlugin, Opts.RemoteCache, Opts.RemoteCacheArgs,
-                      Opts.RemoteCacheMode == CacheMode::Write, Msg)
-                      .moveInto(Store))
-      return E;
+  auto Store = openRemoteStore(Opts, *StorePlugin, Msg);
+  if (!Store)
+    return Store.takeError();
   auto *Context =
-      new RunContext{*Host, Opts, nullptr, Store, StartTime, StartTime};
+      new RunContext{*Host, Opts, nullptr, *Store, StartTime, StartTime};
   auto Source = std::make_shared<FileJobs>(
       *Context, *List, *TheCompiler, *Folder, launcher(executablePath(Argv0)));
   bool HasParent = C.IndexFolder.empty(); // the linker
@@ -214,8 +211,8 @@ static Error run(const char *Argv0, Command &C, PlainMessages &Msg) {
       HasParent);
   guardAgainstExit();
   Error Why = LinkRun(*Context, Source).run();
-  if (Store)
-    Store->finish(std::chrono::seconds(1));
+  if (*Store)
+    (*Store)->finish();
   removeFolder(*Folder);
   return Why ? std::move(Why) : checkComplete(*List);
 }

@@ -38,6 +38,8 @@ public:
   using Key = std::array<uint8_t, 32>;
   /// The number of calls at a time, which hides the time to reach the server.
   static constexpr unsigned MaxCalls = 32;
+  /// How long the end of a link waits until its results are stored.
+  static constexpr std::chrono::milliseconds MaxFinish{1000};
 
   /// Opens the store of \p Plugin for \p URL; see dtlto_store_params for the
   /// parameters. \p Msg outlives finish(). Fails with one line.
@@ -68,7 +70,7 @@ public:
   bool put(const Key &K, uint64_t Size, std::function<std::string()> Make);
   /// Waits up to \p Limit until all bytes are stored, and gives up the others.
   /// Afterwards, nothing is stored or reported.
-  void finish(std::chrono::milliseconds Limit);
+  void finish(std::chrono::milliseconds Limit = MaxFinish);
 
 private:
   struct Put {

@@ -21,6 +21,7 @@
 #include "Run/Configuration.h"
 #include "Run/LinkRun.h"
 #include "Run/LogObserver.h"
+#include "Run/RemoteCache.h"
 #include "Support/Failure.h"
 #include "Support/System.h"
 #include "Support/ThreadCheck.h"
@@ -29,9 +30,6 @@
 
 using namespace llvm;
 using namespace dtlto;
-
-// How long the end of a link waits for the remote cache.
-static constexpr std::chrono::seconds MaxStoreWait(1);
 
 namespace {
 
@@ -160,16 +158,6 @@ lto::ThinBackend dtlto::createFailingThinBackend(StringRef Why) {
   return makeThinBackend(std::move(Make), hardware_concurrency(1));
 }
 
-static Error openRemoteCache(Linker &TheLinker) {
-  const Options &Opts = TheLinker.Opts;
-  if (!TheLinker.StorePlugin || TheLinker.Store)
-    return Error::success();
-  return RemoteStore::open(
-             *TheLinker.StorePlugin, Opts.RemoteCache, Opts.RemoteCacheArgs,
-             Opts.RemoteCacheMode == CacheMode::Write, *TheLinker.Msg)
-      .moveInto(TheLinker.Store);
-}
-
 /// Also opens the store of optimised modules, if the user wants one.
 static Error runJobs(Link &TheLink, std::vector<Task> Tasks) {
   std::shared_ptr<KeptModules> Modules = openKeptModules(TheLink);
@@ -191,10 +179,13 @@ dtlto::pluginBackend(Linker &TheLinker, ThreadPoolStrategy Parallelism,
     TheLinker.HasBackend = true;
     guardAgainstExit();
     showNotes(TheLinker.Opts, *TheLinker.Msg);
-    if (Error E = openRemoteCache(TheLinker))
-      return std::make_unique<FailingThinBackend>(
-          Conf, CombinedIndex, ModuleToDefinedGVSummaries,
-          "dtlto: " + toString(std::move(E)));
+    if (!TheLinker.Store)
+      if (Error E = openRemoteStore(TheLinker.Opts, TheLinker.StorePlugin,
+                                    *TheLinker.Msg)
+                        .moveInto(TheLinker.Store))
+        return std::make_unique<FailingThinBackend>(
+            Conf, CombinedIndex, ModuleToDefinedGVSummaries,
+            "dtlto: " + toString(std::move(E)));
     return std::make_unique<PluginThinBackend>(
         TheLinker, Conf, CombinedIndex, ModuleToDefinedGVSummaries, Parallelism,
         AddStream, Cache, Unavailable, OnWrite, ShouldEmitIndexFiles,
@@ -242,5 +233,5 @@ void dtlto::finishLink(Linker &TheLinker) {
     finishLinkWithoutModules(TheLinker);
   for (const auto &Store : {TheLinker.Store, TheLinker.FarmStore})
     if (Store)
-      Store->finish(MaxStoreWait);
+      Store->finish();
 }

@@ -17,6 +17,15 @@
 using namespace llvm;
 using namespace dtlto;
 
+Expected<std::shared_ptr<RemoteStore>>
+dtlto::openRemoteStore(const Options &Opts, const dtlto_plugin *Plugin,
+                       Messages &Msg) {
+  if (!Plugin)
+    return nullptr;
+  return RemoteStore::open(*Plugin, Opts.RemoteCache, Opts.RemoteCacheArgs,
+                           Opts.RemoteCacheMode == CacheMode::Write, Msg);
+}
+
 //===----------------------------------------------------------------------===//
 // Values
 //===----------------------------------------------------------------------===//

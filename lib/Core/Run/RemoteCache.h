@@ -31,6 +31,11 @@ namespace dtlto {
 /// What reports and messages call the maker of an object that was found.
 inline constexpr const char *RemoteCacheName = "remote cache";
 
+/// Opens the store that \p Opts name, of \p Plugin from loadStorePlugin(); null
+/// if that is null.
+llvm::Expected<std::shared_ptr<RemoteStore>>
+openRemoteStore(const Options &Opts, const dtlto_plugin *Plugin, Messages &Msg);
+
 /// Returns the value of \p Outputs under \p Key.
 std::string writeCacheValue(llvm::StringRef Outputs, const ResultKey &Key);
 

@@ -175,7 +175,7 @@ class Server(daemons.Server):
         write(self.folder + "/netrc", "machine 127.0.0.1 login linker password "
                                       "password-of-the-linker\n")
         write(self.folder + "/wrong-netrc", "machine 127.0.0.1 login linker "
-                                            "password password-of-nobody\n")
+                                            "password another-password\n")
         names = ["http"]
         if opts.tls:
             names += ["https", "mutual", "expired", "other_name"]
