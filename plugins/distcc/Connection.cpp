@@ -18,7 +18,7 @@ static constexpr Clock::duration MaxEofWait = 1s;
 static constexpr size_t MaxBytesPerTurn = size_t(4) << 20;
 
 Connection::Connection(const HostSpec &Host,
-                       const std::vector<Address> &Addresses,
+                       const std::vector<SocketAddress> &Addresses,
                        std::shared_ptr<const Request> Req, const Settings &S,
                        Clock::duration Silence, Reaper &Children,
                        uint64_t MaxReply, sdk::ResultMemory *Results)

@@ -59,7 +59,7 @@ public:
   /// Begins to connect. Fails after \p Silence without progress, or when the
   /// reply has more than \p MaxReply bytes. \p Results accounts for the reply's
   /// memory. \p Children reaps ssh.
-  Connection(const HostSpec &Host, const std::vector<Address> &Addresses,
+  Connection(const HostSpec &Host, const std::vector<SocketAddress> &Addresses,
              std::shared_ptr<const Request> Req, const Settings &S,
              Clock::duration Silence, Reaper &Children,
              uint64_t MaxReply = UINT64_MAX,
@@ -79,7 +79,7 @@ public:
   /// Describes the failure in one line, without the host's name.
   const std::string &error() const { return Error; }
   /// The address of the connection, or the last one tried. Unset over ssh.
-  const Address &address() const { return PeerAddress; }
+  const SocketAddress &address() const { return PeerAddress; }
   /// Whether the other machine acknowledges what is sent.
   bool isAlive() const {
     return State != Connecting && Fd >= 0 && !ended() && !isMachineSilent(Fd);
@@ -117,7 +117,7 @@ private:
   Reaper &Children;
 
   std::unique_ptr<Dial> Dialing; // while Connecting
-  Address PeerAddress;
+  SocketAddress PeerAddress;
   int Fd = -1;
   SshProcess Ssh;
   bool WasIgnored = false;

@@ -9,7 +9,6 @@
 #include "Network.h"
 #include "dtlto/sdk/Detached.hpp"
 #include <cerrno>
-#include <cstring>
 #ifndef _WIN32
 #include <netinet/tcp.h>
 #endif
@@ -32,56 +31,11 @@ bool dtlto::distcc::isLocalShortage(int Errno) {
          Errno == ENOMEM || Errno == EAGAIN;
 }
 
-/// Reorders \p All so that IPv6 and IPv4 alternate, beginning with the family
-/// of the first address (RFC 8305). Otherwise all addresses of a family without
-/// a route might be tried first.
-static void interleave(std::vector<Address> &All) {
-  std::vector<Address> ByFamily[2];
-  for (const Address &A : All)
-    ByFamily[A.Storage.ss_family != All[0].Storage.ss_family].push_back(A);
-  All.clear();
-  for (size_t I = 0; I != std::max(ByFamily[0].size(), ByFamily[1].size()); ++I)
-    for (auto &Family : ByFamily)
-      if (I < Family.size())
-        All.push_back(Family[I]);
-}
-
-static LookupResult lookUp(const std::string &Name, uint16_t Port) {
-  LookupResult R;
-  addrinfo Hints = {};
-  Hints.ai_socktype = SOCK_STREAM;
-  Hints.ai_flags = AI_NUMERICSERV;
-  addrinfo *List = nullptr;
-  errno = 0;
-  int Status =
-      ::getaddrinfo(Name.c_str(), std::to_string(Port).c_str(), &Hints, &List);
-  if (Status != 0) {
-    // A shortage may also hide behind another error of the resolver.
-    R.IsLocalShortage =
-        Status == EAI_MEMORY || errno == EMFILE || errno == ENFILE;
-    R.Error = os::lookUpErrorText(Status);
-    return R;
-  }
-  for (addrinfo *I = List; I; I = I->ai_next) {
-    if (I->ai_addrlen > sizeof(sockaddr_storage))
-      continue;
-    Address A;
-    std::memcpy(&A.Storage, I->ai_addr, I->ai_addrlen);
-    A.Size = static_cast<socklen_t>(I->ai_addrlen);
-    R.Addresses.push_back(A);
-  }
-  ::freeaddrinfo(List);
-  interleave(R.Addresses);
-  if (R.Addresses.empty())
-    R.Error = "the name has no address";
-  return R;
-}
-
 void dtlto::distcc::resolve(const std::string &Name, uint16_t Port,
                             std::shared_ptr<Mailbox> Box,
                             std::function<void(LookupResult)> Callback) {
   auto Work = [=] {
-    LookupResult R = lookUp(Name, Port);
+    LookupResult R = lookUpAddresses(Name, Port);
     Box->post([Callback, R = std::move(R)] { Callback(R); });
   };
   try {
@@ -94,7 +48,7 @@ void dtlto::distcc::resolve(const std::string &Name, uint16_t Port,
   }
 }
 
-int dtlto::distcc::beginConnect(const Address &A) {
+int dtlto::distcc::beginConnect(const SocketAddress &A) {
   int Fd = os::openSocket(A.Storage.ss_family);
   if (Fd < 0)
     return -1;
@@ -124,7 +78,7 @@ static bool isNoRoute(int Errno) {
          Errno == EADDRNOTAVAIL;
 }
 
-Dial::Dial(std::vector<Address> All, Clock::duration Limit)
+Dial::Dial(std::vector<SocketAddress> All, Clock::duration Limit)
     : Addresses(std::move(All)), Limit(Limit) {
   Attempts.reserve(Addresses.size()); // callbacks refer to them by index
   if (Addresses.empty())

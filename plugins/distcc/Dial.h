@@ -15,25 +15,13 @@
 #ifndef DTLTO_DISTCC_DIAL_H
 #define DTLTO_DISTCC_DIAL_H
 
+#include "Addresses.h"
 #include "Mailbox.h"
 #include "Poller.h"
 #include <memory>
 #include <string>
 
 namespace dtlto::distcc {
-
-/// A socket address, IPv4 or IPv6, with its port.
-struct Address {
-  sockaddr_storage Storage = {};
-  socklen_t Size = 0;
-};
-
-/// The addresses of a name, or why there are none.
-struct LookupResult {
-  std::vector<Address> Addresses; // in the order in which to try them
-  std::string Error;              // one line; empty if there are addresses
-  bool IsLocalShortage = false;   // see isLocalShortage()
-};
 
 /// Whether this machine lacks descriptors, memory or processes.
 bool isLocalShortage(int Errno);
@@ -48,7 +36,7 @@ void resolve(const std::string &Name, uint16_t Port,
 /// Returns a non-blocking socket that begins to connect to \p A, with
 /// TCP_NODELAY and watchMachine(); or a negative number with errno set. The
 /// socket is connected when it is writable and os::connectError() is 0.
-int beginConnect(const Address &A);
+int beginConnect(const SocketAddress &A);
 
 /// Connects to one of several addresses. I/O thread only.
 class Dial {
@@ -56,7 +44,7 @@ public:
   using Clock = std::chrono::steady_clock;
 
   /// Begins with the first of \p Addresses. Each has \p Limit to answer.
-  Dial(std::vector<Address> Addresses, Clock::duration Limit);
+  Dial(std::vector<SocketAddress> Addresses, Clock::duration Limit);
   ~Dial();
   Dial(const Dial &) = delete;
 
@@ -69,7 +57,7 @@ public:
   /// none.
   int take();
   /// The address of the connection, or the last one tried.
-  const Address &address() const { return Addresses[CurrentIndex]; }
+  const SocketAddress &address() const { return Addresses[CurrentIndex]; }
   /// Why there is no connection. ETIMEDOUT means no answer; ECONNRESET and
   /// EPIPE mean that the connection broke at once.
   int error() const { return Errno; }
@@ -86,7 +74,7 @@ private:
   bool isPending() const;
   void closeAll();
 
-  const std::vector<Address> Addresses;
+  const std::vector<SocketAddress> Addresses;
   const Clock::duration Limit;
   std::vector<Attempt> Attempts; // Fd is -1 once one has failed
   Clock::time_point NextStart;   // of the next address

@@ -75,7 +75,8 @@ void Farm::queryStats(Host &H, Clock::time_point Now) {
   HasQueried = true;
   if (uint16_t Port = S.statsPort(H.Spec, /*IgnoreLimit=*/!IsConnected))
     H.Stats = std::make_unique<StatsQuery>(
-        IsConnected ? std::vector<Address>{H.Probe->address()} : H.Addresses,
+        IsConnected ? std::vector<SocketAddress>{H.Probe->address()}
+                    : H.Addresses,
         Port);
 }
 

@@ -42,7 +42,7 @@ struct Host {
   Clock::time_point FirstProbeTime; // when the first probe in a row began
   /// A name may have several addresses, each of another machine. A usable host
   /// keeps the one that answered the probe.
-  std::vector<Address> Addresses;
+  std::vector<SocketAddress> Addresses;
   std::unique_ptr<Connection> Probe;
   std::unique_ptr<StatsQuery> Stats; // runs in parallel with the probe
   bool HasQueriedStats = false;      // at the address that answered the probe

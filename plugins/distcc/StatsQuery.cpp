@@ -10,6 +10,7 @@
 #include "Text.h"
 #include <cerrno>
 
+using namespace dtlto;
 using namespace dtlto::distcc;
 using namespace std::chrono_literals;
 
@@ -53,8 +54,9 @@ uint32_t dtlto::distcc::loadFromStats(std::string_view Answer) {
 }
 
 /// Returns \p Hosts with another port.
-static std::vector<Address> atPort(std::vector<Address> Hosts, uint16_t Port) {
-  for (Address &A : Hosts)
+static std::vector<SocketAddress> atPort(std::vector<SocketAddress> Hosts,
+                                         uint16_t Port) {
+  for (SocketAddress &A : Hosts)
     if (A.Storage.ss_family == AF_INET6)
       reinterpret_cast<sockaddr_in6 *>(&A.Storage)->sin6_port = htons(Port);
     else
@@ -62,7 +64,7 @@ static std::vector<Address> atPort(std::vector<Address> Hosts, uint16_t Port) {
   return Hosts;
 }
 
-StatsQuery::StatsQuery(std::vector<Address> Hosts, uint16_t Port)
+StatsQuery::StatsQuery(std::vector<SocketAddress> Hosts, uint16_t Port)
     : Dialing(atPort(std::move(Hosts), Port), QueryLimit),
       Deadline(std::chrono::steady_clock::now() + QueryLimit) {}
 

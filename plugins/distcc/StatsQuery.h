@@ -33,7 +33,7 @@ uint32_t loadFromStats(std::string_view Answer);
 class StatsQuery {
 public:
   /// Asks the first of \p Hosts that answers, at \p Port.
-  StatsQuery(std::vector<Address> Hosts, uint16_t Port);
+  StatsQuery(std::vector<SocketAddress> Hosts, uint16_t Port);
   ~StatsQuery();
   StatsQuery(const StatsQuery &) = delete;
 

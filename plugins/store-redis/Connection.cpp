@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Connection.h"
-#include "Network.h"
+#include "Addresses.h"
 #include "System.h"
 #include "dtlto/sdk/Detached.hpp"
 #include <algorithm>
@@ -42,47 +42,12 @@ static void waitFor(int Socket, short Events, Clock::time_point End,
 // Connecting
 //===----------------------------------------------------------------------===//
 
-namespace {
-struct SocketAddress {
-  sockaddr_storage Storage = {};
-  socklen_t Size = 0;
-};
-struct LookupResult {
-  std::vector<SocketAddress> Addresses;
-  std::string Error;
-};
-} // namespace
-
-static LookupResult lookUp(const std::string &Host, uint16_t Port) {
-  LookupResult R;
-  addrinfo Hints = {};
-  Hints.ai_socktype = SOCK_STREAM;
-  Hints.ai_flags = AI_NUMERICSERV;
-  addrinfo *List = nullptr;
-  if (int Status = ::getaddrinfo(Host.c_str(), std::to_string(Port).c_str(),
-                                 &Hints, &List)) {
-    R.Error = os::lookUpErrorText(Status);
-    return R;
-  }
-  for (addrinfo *I = List; I; I = I->ai_next) {
-    SocketAddress A;
-    if (I->ai_addrlen > sizeof(A.Storage))
-      continue;
-    std::copy_n(reinterpret_cast<const char *>(I->ai_addr), I->ai_addrlen,
-                reinterpret_cast<char *>(&A.Storage));
-    A.Size = I->ai_addrlen;
-    R.Addresses.push_back(A);
-  }
-  ::freeaddrinfo(List);
-  return R;
-}
-
-/// Like lookUp(), on another thread: the system's resolver may take minutes.
+/// Like lookUpAddresses(), on another thread, until \p End.
 static LookupResult lookUp(const std::string &Host, uint16_t Port,
                            Clock::time_point End) {
   auto Answer = std::make_shared<std::promise<LookupResult>>();
   std::future<LookupResult> Future = Answer->get_future();
-  sdk::runDetached([=] { Answer->set_value(lookUp(Host, Port)); });
+  sdk::runDetached([=] { Answer->set_value(lookUpAddresses(Host, Port)); });
   if (Future.wait_until(End) != std::future_status::ready)
     throw ConnectionError("timed out looking up the name");
   return Future.get();
@@ -123,7 +88,7 @@ Connection::Connection(const std::string &Host, uint16_t Port,
   LookupResult Server = lookUp(Host, Port, End);
   if (!Server.Error.empty())
     throw ConnectionError("cannot find the host: " + Server.Error);
-  std::string Why = "the name has no address";
+  std::string Why;
   for (size_t I = 0; I != Server.Addresses.size() && Socket < 0; ++I) {
     // Leaves time for the other addresses.
     Clock::duration Left = End - Clock::now();

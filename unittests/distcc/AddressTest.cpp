@@ -35,7 +35,7 @@ static LookupResult resolveAndWait(const std::string &Name, uint16_t Port) {
   return Result;
 }
 
-static std::string text(const Address &A) {
+static std::string text(const SocketAddress &A) {
   const auto &In = reinterpret_cast<const sockaddr_in &>(A.Storage);
   char Buffer[INET_ADDRSTRLEN] = "";
   inet_ntop(A.Storage.ss_family, &In.sin_addr, Buffer, sizeof(Buffer));
