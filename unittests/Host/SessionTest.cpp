@@ -1063,6 +1063,48 @@ TEST_F(SessionTest, LocalCodegenOfForgottenJobs) {
   EXPECT_EQ(Status, DTLTO_CANCELLED);
 }
 
+TEST_F(SessionTest, BlocksLocalCodegen) {
+  Gate Inside;
+  TheLink.Configure = [&](lto::Config &Conf) {
+    Conf.PreCodeGenModuleHook = [&](unsigned, const llvm::Module &) {
+      Inside.open();
+      TheGate.wait();
+      return true;
+    };
+  };
+  withSession([&](Session &S) {
+    open(S);
+    EXPECT_TRUE(S.blockLocalRun(1)); // not submitted yet
+    submit(S, 1);
+    Inside.wait();
+    EXPECT_FALSE(S.blockLocalRun(1));
+    TheGate.open();
+    EXPECT_EQ(next(Event::Done).Status, DTLTO_OK);
+    EXPECT_TRUE(S.blockLocalRun(1));
+    EXPECT_TRUE(S.close(Long));
+  });
+}
+
+TEST_F(SessionTest, BlockedJobsDontRunHere) {
+  int32_t Status = DTLTO_OK;
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    TheGate.wait();
+    dtlto_result Result = Plugin.codegen(J.Id);
+    Status = Result.status;
+    Plugin.done(J.Id, Result);
+  };
+  withSession([&](Session &S) {
+    open(S);
+    submit(S, 1);
+    EXPECT_EQ(next(Event::Submitted).Status, DTLTO_OK);
+    EXPECT_TRUE(S.blockLocalRun(1));
+    TheGate.open();
+    EXPECT_EQ(next(Event::Done).Status, DTLTO_CANCELLED);
+    EXPECT_TRUE(S.close(Long));
+  });
+  EXPECT_EQ(Status, DTLTO_CANCELLED);
+}
+
 TEST_F(SessionTest, TellsWhatRunsHere) {
   Gate Inside;
   TheLink.Configure = [&](lto::Config &Conf) {

@@ -990,17 +990,15 @@ TEST(PlanTest, AFoundObjectIsCompared) {
           {9, "differs j1", "end j1 verifyfailed, end j0 linkfailed"}});
 }
 
-/// A found object that comes too late for a job with side files leaves nothing
-/// behind: another attempt is prepared for the plugin.
-TEST(PlanTest, AFoundObjectThatIsNotUsed) {
+/// Side files of the plugin's objects are written when a job is delivered.
+TEST(PlanTest, AFoundObjectWithSideFilesWins) {
   Options O = remoteOnly();
   std::vector<JobInfo> Jobs(1);
   Jobs[0] = {1, /*HasSideFiles=*/true};
   History H(O, Jobs);
   H.play(accepted());
-  H.play({{4, "found j0", ""},
-          {5, "failed 1 infrastructure", "again 2 retry"},
-          {6, "prepared 2", "offer 2"}});
+  H.play({{4, "found j0", "won 2, cancel 1 overtaken, deliver 2"},
+          {5, "failed 1 infrastructure", ""}});
 }
 
 TEST(PlanTest, AFoundJobIsNoRemainingWork) {

@@ -359,9 +359,10 @@ Session::Impl::Record *Session::Impl::waitForRoom(uint64_t Job,
       return nullptr;
     R = &It->second;
     Status = DTLTO_CANCELLED;
-    if (IsClosed || R->IsForgotten)
+    if (IsClosed || R->IsForgotten || !R->MayRunLocally)
       return nullptr;
     Bytes = R->Local.Memory;
+    R->IsCompiling = true;
     beginLocalRun(Lock, *R);
   }
   bool IsNeeded = Room->enter(
@@ -403,6 +404,7 @@ int32_t Session::Impl::enterRoom(uint64_t Job) {
   if (Record *R = waitForRoom(Job, Status)) {
     Guard Lock(*this);
     R->HasRoom = true;
+    R->IsCompiling = false; // another process does
     endLocalRun(Lock, *R);
   }
   return Status;

@@ -322,6 +322,15 @@ void Session::forget(uint64_t Job) {
   PImpl->post([PImpl = PImpl.get(), Job] { PImpl->doCancel(Job); });
 }
 
+bool Session::blockLocalRun(uint64_t Job) {
+  std::lock_guard<std::mutex> Lock(PImpl->Mutex);
+  auto It = PImpl->Jobs.find(Job);
+  if (It == PImpl->Jobs.end() || It->second.Done)
+    return true;
+  It->second.MayRunLocally = false;
+  return !It->second.IsCompiling;
+}
+
 void Session::refute(uint64_t Job) {
   // Otherwise the next link would get the same result.
   PImpl->post([PImpl = PImpl.get(), Job] { PImpl->doRefute(Job); },

@@ -76,6 +76,10 @@ public:
   /// requested if the plugin has it.
   void forget(uint64_t Job);
 
+  /// Keeps the plugin from compiling the job in this process from now on, with
+  /// its side files. Returns false if it is doing so.
+  bool blockLocalRun(uint64_t Job);
+
   /// Tells a plugin that wants batches (Opened) that it has all jobs.
   void completeBatch();
 

@@ -60,9 +60,11 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
     // Calls that compile the job locally, wait for that, or read Built, now.
     unsigned NumLocalRuns = 0;
     Clock::time_point LastLocalRun = {}; // end of the last such call
-    bool HasRoom = false;    // the plugin compiles it on this machine
-    uint64_t RoomBytes = 0;  // expected memory
-    uint64_t LocalBytes = 0; // and memory used
+    bool MayRunLocally = true; // or wait for that; see blockLocalRun()
+    bool IsCompiling = false;  // locally, or waits for that, or did
+    bool HasRoom = false;      // the plugin compiles it on this machine
+    uint64_t RoomBytes = 0;    // expected memory
+    uint64_t LocalBytes = 0;   // and memory used
     bool RanLocally = false;
     // The local object, until the plugin, or whatever it passed it to, releases
     // it.

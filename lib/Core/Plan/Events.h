@@ -133,7 +133,8 @@ struct Event {
     Delivered,
     DeliverFailed,
     Confirmed, // Attempt: compiling again gave the refused object
-    Found      // the driver has a good object from the remote cache
+    Found      // the driver has a good object from the remote cache; unless the
+               // plugin compiles the job in this process, with its side files
   };
   Kind What = Tick;
   JobId Job = 0;         // of Verified and later kinds

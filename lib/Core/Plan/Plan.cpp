@@ -377,15 +377,15 @@ void Plan::onCompiledLocally(const Attempt &A, const Event &E) {
 }
 
 /// Uses the object from the remote cache unless the job has one. A job that
-/// isn't prepared comes first to LLVM's cache. If an attempt may be writing the
-/// job's side files, they must belong to that attempt's object.
+/// isn't prepared comes first to LLVM's cache. If a local attempt is writing
+/// the job's side files, they must belong to that attempt's object.
 void Plan::onFound(JobId J) {
   const Job &Wanted = Jobs[J];
   auto IsPreparing = [](const Attempt *A) {
     return A->IsOrphan || A->State == State::Preparing;
   };
-  auto MayWrite = [](const Attempt *A) {
-    return A->isInFlight() || A->State == State::Compiling;
+  auto IsCompiling = [](const Attempt *A) {
+    return A->State == State::Compiling;
   };
   auto Has = [&](auto Is) {
     return std::any_of(Wanted.Attempts.begin(), Wanted.Attempts.end(), Is);
@@ -397,7 +397,7 @@ void Plan::onFound(JobId J) {
     Jobs.notes(J).IsFound = true;
     Jobs.markNotRemaining(J);
   } else if (Wanted.At == Stage::UnderWay && Wanted.Decisive == 0 &&
-             !(Wanted.Info.HasSideFiles && Has(MayWrite))) {
+             !(Wanted.Info.HasSideFiles && Has(IsCompiling))) {
     Executor.useFound(J);
   }
 }

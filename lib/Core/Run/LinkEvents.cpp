@@ -36,6 +36,10 @@ void LinkRun::handle(Event &E) {
     if (ThePlan->isLive(E.Job))
       handleDone(E);
     return;
+  case Event::Found:
+    if (!mayUseFound(static_cast<plan::JobId>(E.Job)))
+      return;
+    break;
   case Event::CompilerOutput:
     return TheNotices->showCompilerOutput(E.Message);
   case Event::WorkerReported:
@@ -126,6 +130,16 @@ bool LinkRun::handleSessionEvent(Event &E, PlanEvent &P, Step &S) {
   default:
     return false;
   }
+}
+
+/// Whether the object of \p J that was found may replace that of the plugin. If
+/// the plugin compiles the job in this process, both would write side files.
+bool LinkRun::mayUseFound(plan::JobId J) {
+  if (!TheSession || Source->sideFiles(Jobs[J]->Number).empty())
+    return true;
+  return none_of(Attempts, [&](const auto &A) {
+    return JobOf[A.first] == J && !TheSession->blockLocalRun(A.first);
+  });
 }
 
 /// Turns \p E, an event of one of our threads, into \p P and \p S.

@@ -111,6 +111,7 @@ private:
   // Events of the session and of our threads (LinkEvents.cpp).
   void handle(Event &E);
   bool handleSessionEvent(Event &E, plan::Event &P, Step &S);
+  bool mayUseFound(plan::JobId J);
   void handleLocalEvent(Event &E, plan::Event &P, Step &S);
   void handleDone(Event &Done);
   void confirm(plan::JobId J, llvm::StringRef Object);
