@@ -129,8 +129,8 @@ Error LTOJobs::prepareFirst(Task &T, bool IsSampled, Event &E) {
 
 std::optional<ResultKey> LTOJobs::resultKey(size_t J) {
   const Task &T = Tasks[J];
-  // Code generation of a first round returns data for the second, and objects
-  // with the path of a cache (prepareFirst()) belong to that cache.
+  // Codegen data has no form for a server, and objects with the path of a cache
+  // (prepareFirst()) belong to that cache.
   if (T.Spec.returnsCodegenData() || (Cache.exists() && namesObject(T)))
     return std::nullopt;
   // Needn't come from a server.

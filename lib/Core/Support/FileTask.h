@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The linker uses files of its own: the cost history, kept optimized modules,
+// The linker uses files of its own: the cost history, optimized modules,
 // reports, logs, saved jobs. If these are on a file server that doesn't answer,
 // open() and similar calls never return. So each access is a task on a thread
 // that can be abandoned, and a link waits for it no longer than the limits
