@@ -8,7 +8,7 @@
 #ifndef DTLTO_PLUGINS_TEXT_H
 #define DTLTO_PLUGINS_TEXT_H
 
-#include "dtlto/sdk/Arguments.hpp"
+#include "dtlto/sdk/Text.hpp"
 
 namespace dtlto {
 
