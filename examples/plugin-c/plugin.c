@@ -5,8 +5,6 @@
 // docs/PLUGIN-GUIDE.md.
 
 #include <dtlto/sdk/RunJob.h> // first; includes PluginAPI.h and C's headers
-
-#include <dtlto/ext/describe.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -149,23 +147,7 @@ static void close_session(dtlto_session *s) {
   free(s);
 }
 
-static const dtlto_argument clang_argument = {.size = sizeof(dtlto_argument),
-                                              .name = "clang",
-                                              .value = "PROGRAM",
-                                              .default_value = "clang",
-                                              .help = "The compiler"};
-static const dtlto_argument *const arguments[] = {&clang_argument};
-static const dtlto_description description = {
-    .size = sizeof(description),
-    .summary = "Runs jobs with a clang of this machine",
-    .vendor = "Example Inc.",
-    .reports = "https://example.com/bugs",
-    .arguments = arguments,
-    .num_arguments = 1};
-
-static const void *extension(const char *id) {
-  return strcmp(id, DTLTO_EXT_DESCRIBE) == 0 ? &description : NULL;
-}
+static const void *extension(const char *id) { return (void)id, NULL; }
 
 // clang-format off
 const dtlto_plugin dtlto_plugin_entry = {

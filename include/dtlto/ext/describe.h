@@ -19,7 +19,15 @@ extern "C" {
  * (--thinlto-dist-plugin=list, --thinlto-dist-plugin-help). It is constant, and
  * valid as long as the library is loaded. The host reads it without a session.
  * Each text is one line of UTF-8, and may be null unless it is said to be
- * there. dtlto_plugin has the name and the version. */
+ * there. dtlto_plugin has the name and the version.
+ *
+ *   static const dtlto_argument queue = {
+ *       .size = sizeof(queue), .name = "queue", .help = "The queue"};
+ *   static const dtlto_argument *const arguments[] = {&queue};
+ *   static const dtlto_description description = {
+ *       .size = sizeof(description), .summary = "Runs jobs on X",
+ *       .arguments = arguments, .num_arguments = 1};
+ */
 #define DTLTO_EXT_DESCRIBE "dtlto.describe/1"
 
 /* What the value of an argument is. Treat an unknown value as
