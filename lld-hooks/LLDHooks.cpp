@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LLDHooks.h"
+#include "Host/PluginInfo.h"
 #include "LTO/Backend.h"
 #include "LTOHooks.h"
 #include "LLVM/ThinBackend.h"
@@ -146,6 +147,15 @@ void wrapPrintHelp(const opt::OptTable *Table, raw_ostream &OS,
   realPrintHelp(Table, OS, Usage, Title, ShowHidden, ShowAllAliases,
                 Mask DTLTO_SUBCOMMAND);
   printHelp(OS, HelpIsForCOFF);
+  if (Linker *TheLinker = hookedLinker(); TheLinker && TheLinker->Plugin) {
+    Expected<PluginInfo> Info = readPluginInfo(*TheLinker->Plugin);
+    if (Info)
+      OS << "\nPLUGIN "
+         << pluginHelp(*Info, HelpIsForCOFF ? "/thinlto-dist-plugin-arg"
+                                            : "--thinlto-dist-plugin-arg");
+    else
+      consumeError(Info.takeError());
+  }
   HelpIsPrinted = true;
 }
 

@@ -27,14 +27,21 @@ using namespace dtlto;
 // For a library's constructors: the same limit as for a plugin's calls.
 static constexpr std::chrono::seconds MaxLoad(60);
 
+/// Returns the folders that have plugins, those of dtlto first.
+static std::vector<std::string> pluginFolders(const Options &Opts,
+                                              const Frontend &F) {
+  std::vector<std::string> Folders = {F.PluginFolder};
+  Folders.insert(Folders.end(), Opts.PluginPath.begin(), Opts.PluginPath.end());
+  return Folders;
+}
+
 static Expected<const dtlto_plugin *> load(StringRef Name, const Options &Opts,
                                            const Frontend &F) {
-  std::vector<std::string> Folders = {F.PluginFolder};
+  std::vector<std::string> Folders = pluginFolders(Opts, F);
   LoadGuard Guard(F.Program, Name,
                   std::min(MaxLoad, std::chrono::seconds(Opts.TimeoutSeconds)),
                   isShippedPlugin(Name, Folders.front()));
   limitInterrupts();
-  Folders.insert(Folders.end(), Opts.PluginPath.begin(), Opts.PluginPath.end());
   return loadPlugin(Name, Folders);
 }
 
@@ -56,15 +63,41 @@ static Error checkFiles(const Options &Opts, StringRef Dashes) {
   return Check(Opts.SaveJobs, checkJobFolder, "thinlto-dist-save-jobs");
 }
 
-int dtlto::showConfig(const Options &Opts, StringRef Program) {
-  printOptions(Opts, outs());
+static int fail(StringRef Program, const Twine &Text) {
+  errs() << Program << ": error: dtlto: " << Text << '\n';
+  return 1;
+}
+
+/// Flushes standard output. Returns the exit code.
+static int endOutput(StringRef Program, StringRef What) {
   outs().flush();
   if (!outs().has_error())
     return 0;
-  errs() << Program << ": error: dtlto: the options cannot be written: "
-         << outs().error().message() << '\n';
+  std::string Why = outs().error().message();
   outs().clear_error();
-  return 1;
+  return fail(Program, "the " + What + " cannot be written: " + Why);
+}
+
+int dtlto::showConfig(const Options &Opts, StringRef Program) {
+  printOptions(Opts, outs());
+  return endOutput(Program, "options");
+}
+
+int dtlto::showPlugins(Options &Opts, const Frontend &F) {
+  if (Error E = readEnvironment(Opts))
+    return fail(F.Program, toString(std::move(E)));
+  StatusLine Errors(errs());
+  PlainMessages Msg(Errors, F.Program, "dtlto: ", F.IsVerbose);
+  Expected<std::string> Text = answerPluginQuery(
+      Opts, pluginFolders(Opts, F), F.Dashes, Msg, [&](StringRef Name) {
+        auto Plugin = load(Name, Opts, F);
+        guardAgainstExit();
+        return Plugin;
+      });
+  if (!Text)
+    return fail(F.Program, toString(Text.takeError()));
+  outs() << *Text;
+  return endOutput(F.Program, "plugins");
 }
 
 /// Prints the state of the plugin's farm on standard output, and problems on

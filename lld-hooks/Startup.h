@@ -25,6 +25,10 @@ struct Frontend {
 /// the farm and ends the process.
 llvm::Error startPlugin(Linker &TheLinker, const Frontend &TheFrontend);
 
+/// Answers --thinlto-dist-plugin=list and --thinlto-dist-plugin-help on
+/// standard output. Returns the exit code.
+int showPlugins(Options &Opts, const Frontend &TheFrontend);
+
 /// Prints the options on standard output, for --thinlto-dist-show-config.
 /// Returns the exit code.
 int showConfig(const Options &Opts, llvm::StringRef Program);

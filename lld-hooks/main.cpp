@@ -84,14 +84,17 @@ static int refuse(const char *Argv0, Error E) {
   return 1;
 }
 
+static Frontend frontend(ArrayRef<const char *> Args) {
+  return {programName(Args[0]), pluginFolder(Args[0]),
+          isCOFF(Args) ? "/" : "--",
+          is_contained(Args, StringRef("--verbose"))};
+}
+
 /// Loads the plugin that the options name, and installs the hooks for it.
 static Error usePlugin(Linker &TheLinker, ArrayRef<const char *> Args,
                        raw_ostream *&LLDErrors) {
   TheLinker.Opts.Linker = lld::getLLDVersion();
-  if (Error E =
-          startPlugin(TheLinker, {programName(Args[0]), pluginFolder(Args[0]),
-                                  isCOFF(Args) ? "/" : "--",
-                                  is_contained(Args, StringRef("--verbose"))}))
+  if (Error E = startPlugin(TheLinker, frontend(Args)))
     return E;
   auto *Errors = new StatusLine(errs());
   LLDErrors = Errors;
@@ -135,6 +138,8 @@ static int runLinker(int Argc, char **Argv) {
     return refuse(Args[0], std::move(E));
   if (Opts.ShowConfig)
     return showConfig(Opts, programName(Args[0]));
+  if (Opts.isPluginQuery())
+    return showPlugins(Opts, frontend(Args));
   raw_ostream *LLDErrors = &errs();
   if (Opts.Plugin.empty())
     setBugReportMsg(LLVMReport); // the rest is LLVM's alone

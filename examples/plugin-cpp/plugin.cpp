@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The same as ../plugin-c, based on dtlto/sdk/Plugin.hpp. Argument:
-// clang=PROGRAM (default: clang).
+// The same as ../plugin-c, based on dtlto/sdk/Plugin.hpp.
 
 #include <dtlto/sdk/RunJob.hpp>
 
@@ -11,15 +10,21 @@ class ClangSession : public ThreadSession {
 public:
   ClangSession(const dtlto_host &Host, const dtlto_session_params &Params)
       : ThreadSession(Host, std::thread::hardware_concurrency()) {
-    for (uint32_t I = 0; I != Params.num_args; ++I) {
-      std::string Arg = Params.args[I];
-      if (Arg.rfind("clang=", 0) != 0)
-        throw Error(DTLTO_ERROR_CALLER,
-                    "wrong argument '" + Arg + "', expected clang=PROGRAM");
-      Clang = Arg.substr(6);
-    }
+    readArguments(arguments(Clang), Params.args, Params.num_args);
     // Another version would make other objects.
     checkClang(Clang, Params.llvm_version);
+  }
+
+  static ArgumentTable arguments(std::string &Clang) {
+    return {textArgument("clang", "PROGRAM", Clang, "The compiler")};
+  }
+  // For --thinlto-dist-plugin-help and --thinlto-dist-plugin=list.
+  static const Description &description() {
+    std::string Clang = "clang";
+    static const Description D("Runs jobs with a clang of this machine",
+                               "Example Inc.", "https://example.com/bugs",
+                               arguments(Clang));
+    return D;
   }
 
   // Called on several threads. Replace this by your build system.

@@ -153,6 +153,10 @@ static Expected<gold::Status> load(SmallVectorImpl<gold::Transfer> &Vector) {
   if (Opts.ShowConfig)
     sys::Process::Exit(showConfig(Opts, program_invocation_short_name),
                        /*NoCleanup=*/true);
+  if (Opts.isPluginQuery())
+    sys::Process::Exit(showPlugins(Opts, {program_invocation_short_name,
+                                          pluginFolder(), "-plugin-opt="}),
+                       /*NoCleanup=*/true);
   Expected<void *> Stock =
       loadLLVMgold(Opts.LLVMgold.empty() ? DTLTO_LLVMGOLD : Opts.LLVMgold);
   if (!Stock)

@@ -19,38 +19,43 @@ bool FolderSettings::isWorker() const {
   return baseName(Compiler).substr(0, 13) == "dtlto-codegen";
 }
 
-ArgumentTable dtlto::folderArguments(FolderSettings &S, ArgumentTable Own) {
+ArgumentTable dtlto::folderArguments(FolderSettings &S, ArgumentTable Own,
+                                     const std::string &Suffix) {
   auto Append = [](std::vector<std::string> &To) {
     return [&To](std::string_view Value) {
       To.emplace_back(Value);
       return true;
     };
   };
-  const ArgumentTable Common = {
-      {"compiler",
-       [&S](std::string_view Value) {
-         S.Compiler = absolutePath(std::string(Value));
-         return !Value.empty();
-       }},
-      {"compiler-arg", Append(S.CompilerLast)},
-      {"compiler-prepend-arg", Append(S.CompilerFirst)},
-      textArgument("folder", S.Folder),
-      {"keep",
-       [&S](std::string_view) { return S.Keep = true; },
-       {},
-       /*IsSwitch=*/true}};
-  Own.insert(Own.end(), Common.begin(), Common.end());
+  Argument Compiler = fileArgument(
+      "compiler", S.Compiler,
+      "What commands begin with: clang-<major version of LLVM>, another clang "
+      "of the linker's version, or dtlto-codegen");
+  Compiler.Set = [&S](std::string_view Value) {
+    S.Compiler = absolutePath(std::string(Value));
+    return !Value.empty();
+  };
+  Argument Folder =
+      fileArgument("folder", S.Folder,
+                   "The folder of the jobs: new, empty, or left by keep");
+  Folder.Default = "OUTPUT" + Suffix;
+  Own.insert(Own.end(),
+             {std::move(Compiler),
+              {"compiler-arg", "TEXT",
+               "A word at the end of each command; may be repeated",
+               Append(S.CompilerLast)},
+              {"compiler-prepend-arg", "TEXT",
+               "A word right after the compiler; may be repeated",
+               Append(S.CompilerFirst)},
+              std::move(Folder),
+              switchArgument("keep", S.Keep,
+                             "Keep the folder instead of removing it")});
   return Own;
 }
 
 void dtlto::readArguments(const dtlto_session_params &Params,
-                          const ArgumentTable &Table,
-                          const std::string &Expected, FolderSettings &S) {
-  for (uint32_t I = 0; I != Params.num_args; ++I)
-    if (!setArgument(Table, Params.args[I]))
-      throw sdk::Error(DTLTO_ERROR_CALLER,
-                       argumentProblem(Table, Params.args[I]) + ", expected " +
-                           Expected);
+                          const ArgumentTable &Table, FolderSettings &S) {
+  sdk::readArguments(Table, Params.args, Params.num_args);
   std::string_view Version = Params.llvm_version;
   if (S.Compiler.empty())
     S.Compiler = "clang-" + std::string(Version.substr(0, Version.find('.')));

@@ -31,7 +31,6 @@
 #ifndef DTLTO_PLUGINS_FOLDERSESSION_H
 #define DTLTO_PLUGINS_FOLDERSESSION_H
 
-#include "Arguments.h"
 #include "Mailbox.h"
 #include "ObjectWatch.h"
 #include "Program.h"
@@ -54,14 +53,15 @@ struct FolderSettings {
   bool isWorker() const; // whether the compiler is dtlto-codegen
 };
 
-/// Returns \p Own and the arguments that all such plugins have.
-ArgumentTable folderArguments(FolderSettings &S, ArgumentTable Own);
+/// Returns \p Own and the arguments that all such plugins have. \p Suffix is
+/// that of FolderSession.
+sdk::ArgumentTable folderArguments(FolderSettings &S, sdk::ArgumentTable Own,
+                                   const std::string &Suffix);
 
-/// Sets the arguments, and then defaults. Throws sdk::Error with \p Expected if
-/// an argument is invalid.
+/// Sets the arguments, and then defaults. Throws sdk::Error if an argument is
+/// invalid.
 void readArguments(const dtlto_session_params &Params,
-                   const ArgumentTable &Table, const std::string &Expected,
-                   FolderSettings &S);
+                   const sdk::ArgumentTable &Table, FolderSettings &S);
 
 /// A job as files. Names are relative to the folder.
 struct FolderJob {

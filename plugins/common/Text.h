@@ -8,16 +8,13 @@
 #ifndef DTLTO_PLUGINS_TEXT_H
 #define DTLTO_PLUGINS_TEXT_H
 
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
+#include "dtlto/sdk/Text.hpp"
 
 namespace dtlto {
 
-/// Quotes \p Text for one line of a message. Escapes everything but printable
-/// ASCII, and cuts the text after 200 characters.
-std::string quote(std::string_view Text);
+using sdk::nearest;
+using sdk::parseNumber;
+using sdk::quote;
 
 /// Returns two hexadecimal digits for each byte.
 std::string hexDigits(const uint8_t *Bytes, size_t Size);
@@ -28,10 +25,8 @@ bool hasControl(std::string_view Text);
 /// Whether \p Text has no characters other than printable ASCII.
 bool isPrintableAscii(std::string_view Text);
 
-/// Reads all of \p Text as a decimal number from \p Min to \p Max, without a
-/// sign. Returns false for any other text, and leaves \p Value alone.
-bool parseNumber(std::string_view Text, uint32_t Min, uint32_t Max,
-                 uint32_t &Value);
+/// Quotes \p Url, which may be invalid, without the credentials in it.
+std::string urlForMessage(std::string_view Url);
 
 /// Returns the first line of \p Text that contains \p Part, or nothing.
 std::string_view findLine(std::string_view Text, std::string_view Part);
@@ -44,10 +39,6 @@ std::string_view inputError(std::string_view Stderr);
 /// error in the program, or nothing. clang exits with 0 and an empty object in
 /// this case, and the linker reports \p Stderr as an error.
 std::string_view importError(std::string_view Stderr);
-
-/// Returns the entry of \p Candidates that \p Word misspells, or nothing.
-std::string_view nearest(std::string_view Word,
-                         const std::vector<std::string_view> &Candidates);
 
 } // namespace dtlto
 

@@ -40,6 +40,7 @@ public:
                         dtlto_session_config &Config);
   static std::string probe(const dtlto_session_params &Params,
                            std::chrono::milliseconds Limit);
+  static const sdk::Description &description() { return distcc::description(); }
 
   void begin() override;
   bool submit(std::shared_ptr<sdk::Job> J) override;

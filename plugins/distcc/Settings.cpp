@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Settings.h"
-#include "Arguments.h"
+#include "Description.h"
 #include "Network.h"
 #include "System.h"
 #include "Text.h"
@@ -84,6 +84,68 @@ static int readFile(const std::string &Path, std::string &Text) {
 // Arguments, variables, hosts
 //===----------------------------------------------------------------------===//
 
+[[noreturn]] static void fail(const std::string &Text,
+                              int32_t Status = DTLTO_ERROR_CALLER) {
+  throw sdk::Error(Status, Text);
+}
+
+static sdk::ArgumentTable argumentTable(Settings &S,
+                                        std::optional<std::string> &Hosts) {
+  return {
+      {"hosts", "LIST", "The hosts, as in $DISTCC_HOSTS",
+       [&](std::string_view Value) {
+         Hosts = Value;
+         return true;
+       }},
+      {"compiler", "NAME",
+       "Clang's name on the servers, by default clang-<major version of LLVM>, "
+       "or that of dtlto-codegen",
+       [&S](std::string_view Value) {
+         // The server decides which names it accepts.
+         if (Value.empty())
+           fail("compiler= needs the name that clang has on the servers, e.g. "
+                "compiler=" +
+                S.Compiler);
+         if (hasControl(Value))
+           fail(quote("compiler=" + std::string(Value)) +
+                ": a compiler's name cannot have line breaks or other control "
+                "characters");
+         S.Compiler = Value;
+         return true;
+       }},
+      {"stats-port", "PORT",
+       "Where hosts without a limit are asked for their slots: a port, +N for "
+       "N "
+       "above the host's own, 0 to ask none; by default 3633, for hosts on "
+       "distccd's default port",
+       [&S](std::string_view Value) {
+         uint32_t N;
+         bool IsRelative = !Value.empty() && Value.front() == '+';
+         if (!parseNumber(Value.substr(IsRelative), IsRelative, 65535, N))
+           fail(quote("stats-port=" + std::string(Value)) +
+                ": expected a port from 1 to 65535, +N for N above the host's "
+                "own, or 0 to ask no host");
+         S.StatsPort = (IsRelative ? "+" : "") + std::to_string(N);
+         return true;
+       }}};
+}
+
+const sdk::Description &description() {
+  Settings S;
+  std::optional<std::string> Hosts;
+  static const sdk::Description D = describePlugin(
+      "Runs jobs on the hosts of distcc", argumentTable(S, Hosts),
+      {{"DISTCC_HOSTS", "The hosts"},
+       {"DISTCC_DIR", "The folder of the host list, locks and state"},
+       {"DISTCC_IO_TIMEOUT", "Seconds that a connection may be silent"},
+       {"DISTCC_BACKOFF_PERIOD", "Seconds that a host rests after a failure"},
+       {"DISTCC_FALLBACK", "With 0, a job that fails is not compiled locally"},
+       {"DISTCC_VERBOSE", "With 1, report where each module was compiled"},
+       {"DISTCC_LOG", "A file that messages are appended to"},
+       {"DISTCC_SSH", "The command for hosts over ssh"}});
+  return D;
+}
+
 namespace {
 
 /// Reads all settings. A step that fails throws sdk::Error: DTLTO_ERROR_CALLER
@@ -97,17 +159,12 @@ public:
   void read();
 
 private:
-  [[noreturn]] static void fail(const std::string &Text,
-                                int32_t Status = DTLTO_ERROR_CALLER) {
-    throw sdk::Error(Status, Text);
-  }
   /// Returns the value of a variable, or null if it is unset or empty.
   const char *value(const char *Name) {
     const char *Text = Env(Name);
     return Text && *Text ? Text : nullptr;
   }
 
-  void readArgument(std::string_view Arg);
   void readVariables();
   void readSeconds(const char *Name, uint32_t Min,
                    std::chrono::seconds &Seconds);
@@ -120,7 +177,7 @@ private:
   const std::vector<std::string> &HostFiles;
   Settings &S;
 
-  std::optional<std::string_view> HostsArgument;
+  std::optional<std::string> HostsArgument;
   std::string DistccDir; // empty without a home folder
 };
 
@@ -132,45 +189,10 @@ void Reader::read() {
   S.IsStatusOnly = Params.num_jobs == 0;
   std::string_view Version = Params.llvm_version ? Params.llvm_version : "";
   S.Compiler = "clang-" + std::string(Version.substr(0, Version.find('.')));
-  for (uint32_t I = 0; I != Params.num_args; ++I)
-    readArgument(Params.args[I]);
+  sdk::readArguments(argumentTable(S, HostsArgument), Params.args,
+                     Params.num_args);
   readVariables();
   readHosts();
-}
-
-void Reader::readArgument(std::string_view Arg) {
-  const ArgumentTable Table = {
-      {"hosts",
-       [&](std::string_view Value) {
-         HostsArgument = Value;
-         return true;
-       }},
-      {"compiler",
-       [&](std::string_view Value) {
-         // The server decides which names it accepts.
-         if (Value.empty())
-           fail("compiler= needs the name that clang has on the "
-                "servers, e.g. compiler=" +
-                S.Compiler);
-         if (hasControl(Value))
-           fail(quote(Arg) + ": a compiler's name cannot have line breaks or "
-                             "other control characters");
-         S.Compiler = Value;
-         return true;
-       }},
-      {"stats-port", [&](std::string_view Value) {
-         uint32_t N;
-         bool IsRelative = !Value.empty() && Value.front() == '+';
-         if (!parseNumber(Value.substr(IsRelative), IsRelative, 65535, N))
-           fail(quote(Arg) +
-                ": expected a port from 1 to 65535, +N for N above the "
-                "host's own, or 0 to ask no host");
-         S.StatsPort = (IsRelative ? "+" : "") + std::to_string(N);
-         return true;
-       }}};
-  if (!setArgument(Table, Arg))
-    fail(argumentProblem(Table, Arg) +
-         " (known are hosts=LIST, compiler=NAME, stats-port=PORT)");
 }
 
 void Reader::readVariables() {

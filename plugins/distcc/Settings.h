@@ -15,7 +15,7 @@
 #define DTLTO_DISTCC_SETTINGS_H
 
 #include "HostSpec.h"
-#include "dtlto/PluginAPI.h"
+#include "dtlto/sdk/Arguments.hpp"
 #include <chrono>
 #include <functional>
 
@@ -79,6 +79,9 @@ enum class SettingsStatus {
   Invalid, // an argument, a variable or a host list that can't be read
   NoHosts  // none is named
 };
+
+/// Describes the plugin and its settings.
+const sdk::Description &description();
 
 /// Looks up an environment variable, like getenv().
 using GetEnv = std::function<const char *(const char *)>;

@@ -20,6 +20,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Description.h"
 #include "FolderSession.h"
 #include "Json.h"
 #include "Text.h"
@@ -30,41 +31,7 @@
 using namespace dtlto;
 using namespace dtlto::sdk;
 
-namespace {
-
-struct Arguments {
-  FolderSettings Settings;
-  std::vector<std::string> ProgramArgs; // before the JSON file
-};
-
-class DistributorSession : public FolderSession {
-public:
-  DistributorSession(const dtlto_host &Host, const dtlto_session_params &Params)
-      : DistributorSession(Host, Params, readArguments(Params)) {}
-
-  static void configure(const dtlto_session_params &Params,
-                        dtlto_session_config &Config) {
-    Config.needs = needs(readArguments(Params).Settings);
-  }
-
-protected:
-  std::vector<std::string> describe(JobFolder &Folder,
-                                    const std::vector<const FolderJob *> &Jobs,
-                                    unsigned Number) override;
-
-private:
-  DistributorSession(const dtlto_host &Host, const dtlto_session_params &Params,
-                     Arguments A)
-      : FolderSession(Host, Params, std::move(A.Settings),
-                      ".dtlto-distributor"),
-        ProgramArgs(std::move(A.ProgramArgs)) {}
-
-  static Arguments readArguments(const dtlto_session_params &Params);
-
-  const std::vector<std::string> ProgramArgs;
-};
-
-} // namespace
+static constexpr const char *FolderSuffix = ".dtlto-distributor";
 
 /// Makes the path of an existing file absolute, since the program runs in
 /// another folder. A folder's name alone stays: it may have another meaning.
@@ -76,30 +43,78 @@ static std::string makeAbsolute(const std::string &Word) {
   return absolutePath(IsName && S_ISREG(S.st_mode) ? "./" + Word : Word);
 }
 
+namespace {
+
+struct Arguments {
+  FolderSettings Settings;
+  std::vector<std::string> ProgramArgs; // before the JSON file
+
+  Arguments() { Settings.Programs = 2; }
+  ArgumentTable table() {
+    Argument Batch =
+        numberArgument("batch", "N", 1, 1000000, Settings.Batch,
+                       "Describe all jobs to one run of the program, or N");
+    Batch.Default = "all";
+    Batch.Choices = {"all"};
+    Batch.Set = [this](std::string_view Value) {
+      if (Value == "all") {
+        Settings.Batch = UINT32_MAX;
+        return true;
+      }
+      Settings.Programs = std::max(2u, std::thread::hardware_concurrency());
+      return parseNumber(Value, 1, 1000000, Settings.Batch);
+    };
+    return folderArguments(
+        Settings,
+        {fileArgument("program", Settings.Program,
+                      "The program, as for LLD's --thinlto-distributor"),
+         {"arg", "TEXT", "A word before the JSON file; may be repeated",
+          [this](std::string_view Value) {
+            ProgramArgs.push_back(makeAbsolute(std::string(Value)));
+            return true;
+          }},
+         std::move(Batch)},
+        FolderSuffix);
+  }
+};
+
+class DistributorSession : public FolderSession {
+public:
+  DistributorSession(const dtlto_host &Host, const dtlto_session_params &Params)
+      : DistributorSession(Host, Params, readArguments(Params)) {}
+
+  static void configure(const dtlto_session_params &Params,
+                        dtlto_session_config &Config) {
+    Config.needs = needs(readArguments(Params).Settings);
+  }
+  static const Description &description() {
+    static const Description D = describePlugin(
+        "Runs jobs with a distributor of LLVM's DTLTO", Arguments().table());
+    return D;
+  }
+
+protected:
+  std::vector<std::string> describe(JobFolder &Folder,
+                                    const std::vector<const FolderJob *> &Jobs,
+                                    unsigned Number) override;
+
+private:
+  DistributorSession(const dtlto_host &Host, const dtlto_session_params &Params,
+                     Arguments A)
+      : FolderSession(Host, Params, std::move(A.Settings), FolderSuffix),
+        ProgramArgs(std::move(A.ProgramArgs)) {}
+
+  static Arguments readArguments(const dtlto_session_params &Params);
+
+  const std::vector<std::string> ProgramArgs;
+};
+
+} // namespace
+
 Arguments
 DistributorSession::readArguments(const dtlto_session_params &Params) {
   Arguments A;
-  A.Settings.Programs = 2;
-  const ArgumentTable Table = folderArguments(
-      A.Settings, {textArgument("program", A.Settings.Program),
-                   {"arg",
-                    [&A](std::string_view Value) {
-                      A.ProgramArgs.push_back(makeAbsolute(std::string(Value)));
-                      return true;
-                    }},
-                   {"batch", [&A](std::string_view Value) {
-                      if (Value == "all") {
-                        A.Settings.Batch = UINT32_MAX;
-                        return true;
-                      }
-                      A.Settings.Programs =
-                          std::max(2u, std::thread::hardware_concurrency());
-                      return parseNumber(Value, 1, 1000000, A.Settings.Batch);
-                    }}});
-  dtlto::readArguments(Params, Table,
-                       "program=PATH, arg=TEXT, compiler=PATH, folder=PATH, "
-                       "batch=all, batch=N or keep",
-                       A.Settings);
+  dtlto::readArguments(Params, A.table(), A.Settings);
   if (A.Settings.Program.empty())
     throw Error(DTLTO_ERROR_CALLER, "no program to run the jobs: name one with "
                                     "--thinlto-dist-plugin-arg=program=PATH");

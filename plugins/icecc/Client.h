@@ -55,6 +55,7 @@ public:
                         dtlto_session_config &Config);
   static std::string probe(const dtlto_session_params &Params,
                            std::chrono::milliseconds Limit);
+  static const sdk::Description &description() { return icecc::description(); }
 
   void begin() override;
   sdk::Result run(const sdk::Job &Offer) override;

@@ -6,63 +6,57 @@
 //===----------------------------------------------------------------------===//
 
 #include "Settings.h"
-#include "Arguments.h"
 #include "Batch.h"
+#include "Description.h"
 #include "System.h"
 #include "Text.h"
 #include <strings.h>
 
 using namespace dtlto::icecc;
-using dtlto::parseNumber;
 using dtlto::quote;
+namespace sdk = dtlto::sdk;
 
-static bool readArgument(std::string_view Arg, Settings &S,
-                         std::string &Error) {
-  auto Fail = [&](const std::string &Text) {
-    Error = Text;
-    return false;
-  };
-  auto Seconds = [&](auto &To) {
-    return [&](std::string_view Value) {
-      uint32_t N;
-      if (!parseNumber(Value, 1, 86400, N))
-        return Fail(quote(Arg) +
-                    ": expected a number of seconds from 1 to 86400");
-      To = std::chrono::seconds(N);
-      return true;
-    };
-  };
+static sdk::ArgumentTable argumentTable(Settings &S) {
   static_assert(Pace::MaxJobs == 16);
-  const dtlto::ArgumentTable Table = {
-      {"worker",
-       [&](std::string_view Value) {
-         S.Worker = Value;
-         return !Value.empty() ||
-                Fail("worker= needs the path of dtlto-codegen-static");
-       }},
-      {"jobs",
-       [&](std::string_view Value) {
-         return parseNumber(Value, 1, 4096, S.MaxJobs) ||
-                Fail(quote(Arg) + ": expected jobs=N with N from 1 to 4096");
-       }},
-      {"batch",
-       [&](std::string_view Value) {
-         return parseNumber(Value, 1, Pace::MaxJobs, S.Batch) ||
-                Fail(quote(Arg) + ": expected batch=N with N from 1 to 16");
-       }},
-      {"grant-timeout", Seconds(S.GrantTimeout)},
-      {"transfer-timeout", Seconds(S.TransferLimit)},
-      {"netname", [&](std::string_view Value) {
-         S.NetName = Value;
-         return true;
-       }}};
-  if (dtlto::setArgument(Table, Arg))
-    return true;
-  if (Error.empty())
-    Error = argumentProblem(Table, Arg) +
-            " (known are worker=PATH, jobs=N, batch=N, "
-            "grant-timeout=SECONDS, transfer-timeout=SECONDS, netname=NAME)";
-  return false;
+  return {sdk::fileArgument("worker", S.Worker,
+                            "The dtlto-codegen-static to send, by default the "
+                            "one next to the plugin"),
+          sdk::numberArgument("jobs", "N", 1, 4096, S.MaxJobs,
+                              "The limit of jobs at the same time"),
+          sdk::numberArgument("batch", "N", 1, Pace::MaxJobs, S.Batch,
+                              "How many small jobs are sent together; by "
+                              "default, as many as pay off"),
+          sdk::durationArgument<std::chrono::seconds>(
+              "grant-timeout", "SECONDS", 1, 86400, S.GrantTimeout,
+              "How long jobs wait while none is granted a node"),
+          sdk::durationArgument<std::chrono::seconds>(
+              "transfer-timeout", "SECONDS", 1, 86400, S.TransferLimit,
+              "How long a transfer may pause"),
+          {"netname", "NAME",
+           "The network whose scheduler is asked for the number of nodes",
+           [&S](std::string_view Value) {
+             S.NetName = Value;
+             return true;
+           }}};
+}
+
+const sdk::Description &dtlto::icecc::description() {
+  Settings S;
+  static const sdk::Description D = describePlugin(
+      "Runs jobs on an icecream cluster", argumentTable(S),
+      {{"DTLTO_WORKER", "Like worker="},
+       {"DTLTO_ICECC_VERSION",
+        "Environments with a worker, instead of the plugin's"},
+       {"ICECC_VERSION", "Not used; a note says so"},
+       {"ICECC", "With no or disable, the linker compiles all modules"},
+       {"ICECC_PREFERRED_HOST", "The node to use, for debugging"},
+       {"ICECC_SCHEDULER", "The scheduler that is asked for its nodes"},
+       {"USE_SCHEDULER", "Like ICECC_SCHEDULER"},
+       {"ICECC_DEBUG", "warnings, info or debug: more messages"},
+       {"ICECC_LOGFILE", "Messages go to this file"},
+       {"ICECC_COMPRESSION", "The zstd level of what is sent"},
+       {"XDG_CACHE_HOME", "Where the packed worker is stored"}});
+  return D;
 }
 
 /// Reads DTLTO_ICECC_VERSION: [platform:]file[=prefix],..., as icecc(1) says of
@@ -176,9 +170,12 @@ bool dtlto::icecc::readSettings(const dtlto_session_params &Params,
     const char *Text = Env(Name);
     return Text ? Text : "";
   };
-  for (uint32_t I = 0; I != Params.num_args; ++I)
-    if (!readArgument(Params.args[I], S, Error))
-      return false;
+  try {
+    sdk::readArguments(argumentTable(S), Params.args, Params.num_args);
+  } catch (const sdk::Error &E) {
+    Error = E.what();
+    return false;
+  }
   if (S.Worker.empty())
     S.Worker = Value("DTLTO_WORKER");
   if (S.Worker.empty())

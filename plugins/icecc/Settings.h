@@ -16,6 +16,7 @@
 
 #include "Log.h"
 #include "Network.h"
+#include "dtlto/sdk/Arguments.hpp"
 #include <chrono>
 #include <functional>
 #include <vector>
@@ -66,6 +67,9 @@ struct Settings {
   std::string CacheFolder;
   std::vector<std::string> Notes; // for the user
 };
+
+/// Describes the plugin and its settings.
+const sdk::Description &description();
 
 /// Looks up an environment variable, like getenv().
 using GetEnv = std::function<const char *(const char *)>;

@@ -9,16 +9,9 @@
 // of a build farm. The host's local code generation does the work of a worker.
 // run() is where another plugin calls its DBS.
 //
-// Arguments (--thinlto-dist-plugin-arg=):
-//
-//   jobs=N         the number of jobs at the same time
-//   mode=thread    in the linker, the default
-//   mode=process   each in its own process (WorkerProcess.h)
-//   worker=PATH    that program, if it isn't in <prefix>/bin
-//
 //===----------------------------------------------------------------------===//
 
-#include "Arguments.h"
+#include "Description.h"
 #include "System.h"
 #include "WorkerProcess.h"
 #include <cstdlib>
@@ -36,6 +29,18 @@ struct Arguments {
   std::string Worker;
 };
 
+ArgumentTable argumentTable(Arguments &A) {
+  return {numberArgument("jobs", "N", 1, 4096, A.Jobs,
+                         "Jobs at the same time; by default, --thinlto-jobs"),
+          choiceArgument<bool>("mode", {{"thread", false}, {"process", true}},
+                               A.Processes,
+                               "Compile jobs in the linker, or each in its own "
+                               "dtlto-codegen"),
+          fileArgument("worker", A.Worker,
+                       "The dtlto-codegen of mode=process, if it is not "
+                       "installed with the plugin")};
+}
+
 class LocalSession : public ThreadSession {
 public:
   LocalSession(const dtlto_host &Host, const dtlto_session_params &Params)
@@ -47,6 +52,12 @@ public:
                            std::chrono::milliseconds) {
     readArguments(Params);
     return "it needs no farm";
+  }
+  static const Description &description() {
+    Arguments A;
+    static const Description D =
+        describePlugin("Runs jobs on this machine", argumentTable(A));
+    return D;
   }
 
   Result run(const Job &J) override {
@@ -100,20 +111,7 @@ private:
 
 Arguments LocalSession::readArguments(const dtlto_session_params &Params) {
   Arguments A;
-  const ArgumentTable Table = {numberArgument("jobs", 1, 4096, A.Jobs),
-                               {"mode",
-                                [&](std::string_view Value) {
-                                  A.Processes = Value == "process";
-                                  return A.Processes || Value == "thread";
-                                },
-                                {"thread", "process"}},
-                               textArgument("worker", A.Worker)};
-  for (uint32_t I = 0; I != Params.num_args; ++I)
-    if (!setArgument(Table, Params.args[I]))
-      throw Error(DTLTO_ERROR_CALLER,
-                  argumentProblem(Table, Params.args[I]) +
-                      ", expected jobs=N with N from 1 to 4096, mode=thread, "
-                      "mode=process or worker=PATH");
+  sdk::readArguments(argumentTable(A), Params.args, Params.num_args);
   return A;
 }
 

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Description.h"
 #include "FolderSession.h"
 #include "Makefile.h"
 #include "Text.h"
@@ -27,6 +28,7 @@ using namespace dtlto;
 using namespace dtlto::sdk;
 
 static constexpr const char *FileName = "distr.makefile";
+static constexpr const char *FolderSuffix = ".dtlto-make";
 
 namespace {
 
@@ -34,6 +36,26 @@ struct Arguments {
   FolderSettings Settings;
   std::string DistCC;
   uint32_t NumJobs = 0; // 0: as many as the build's jobserver or cores allow
+
+  Arguments() {
+    Settings.Program = "make";
+    Settings.SavesStderr = true;
+  }
+  ArgumentTable table() {
+    return folderArguments(
+        Settings,
+        {{"cc", "TOOL",
+          "Put before each command: distcc, icecc, a script, with options",
+          [this](std::string_view Value) {
+            DistCC = Value;
+            return make::canBeWord(DistCC);
+          }},
+         numberArgument("jobs", "N", 1, 4096, NumJobs,
+                        "Commands at the same time; by default, what make's "
+                        "jobserver or --thinlto-jobs allows"),
+         fileArgument("make", Settings.Program, "GNU make")},
+        FolderSuffix);
+  }
 };
 
 class MakeSession : public FolderSession {
@@ -44,6 +66,12 @@ public:
   static void configure(const dtlto_session_params &Params,
                         dtlto_session_config &Config) {
     Config.needs = needs(readArguments(Params).Settings);
+  }
+  static const Description &description() {
+    static const Description D = describePlugin(
+        "Runs jobs with GNU make and a launcher such as distcc or icecc",
+        Arguments().table(), {{"MAKEFLAGS", "The jobserver of a make"}});
+    return D;
   }
   ~MakeSession() override {
     if (Fifo >= 0)
@@ -66,7 +94,7 @@ protected:
 private:
   MakeSession(const dtlto_host &Host, const dtlto_session_params &Params,
               Arguments A)
-      : FolderSession(Host, Params, std::move(A.Settings), ".dtlto-make"),
+      : FolderSession(Host, Params, std::move(A.Settings), FolderSuffix),
         DistCC(std::move(A.DistCC)), Jobserver(A.NumJobs ? "" : jobserver()),
         NumJobs(A.NumJobs ? A.NumJobs
                           : require<dtlto_local_codegen>(
@@ -87,20 +115,7 @@ private:
 
 Arguments MakeSession::readArguments(const dtlto_session_params &Params) {
   Arguments A;
-  A.Settings.Program = "make";
-  A.Settings.SavesStderr = true;
-  const ArgumentTable Table =
-      folderArguments(A.Settings, {{"cc",
-                                    [&A](std::string_view Value) {
-                                      A.DistCC = Value;
-                                      return make::canBeWord(A.DistCC);
-                                    }},
-                                   numberArgument("jobs", 1, 4096, A.NumJobs),
-                                   textArgument("make", A.Settings.Program)});
-  dtlto::readArguments(Params, Table,
-                       "cc=TOOL, jobs=N with N from 1 to 4096, make=PATH, "
-                       "compiler=PATH, folder=PATH or keep",
-                       A.Settings);
+  dtlto::readArguments(Params, A.table(), A.Settings);
   // make continues from the files that were kept.
   A.Settings.Fresh = !A.Settings.Keep;
   return A;

@@ -39,6 +39,7 @@ public:
   static std::string probe(const dtlto_session_params &Params,
                            std::chrono::milliseconds Limit);
   static const dtlto_store *store();
+  static const sdk::Description &description() { return reapi::description(); }
 
   void begin() override;
   sdk::Result run(const sdk::Job &LinkerJob) override;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Settings.h"
+#include "Description.h"
 #include "SettingsFile.h"
 #include "Text.h"
 #include "dtlto/sdk/Result.hpp"
@@ -121,6 +122,15 @@ constexpr struct Variable {
     {Rbe, "RBE_tls_client_auth_key", "tls-key"},
 };
 
+// Three switches of recc are one setting of this plugin.
+constexpr std::pair<const char *, const char *> ResultSwitches[] = {
+    {"RECC_CACHE_ONLY", "only"},
+    {"RECC_SKIP_CACHE", "off"},
+    {"RECC_ACTION_UNCACHEABLE", "read"}};
+constexpr const char *PlatformPrefix = "RECC_REMOTE_PLATFORM_";
+constexpr const char *NoSecurity = "RBE_service_no_security";
+constexpr const char *StoreToken = "DTLTO_REMOTE_CACHE_TOKEN";
+
 /// Takes settings in order of precedence: the first value of a name wins, and
 /// within one rank the last. Failures throw sdk::Error.
 class Reader {
@@ -134,6 +144,7 @@ public:
   /// Reads lines NAME=VALUE. Skips empty lines and those that begin with #.
   void readConfig();
   void readVariables(const GetEnv &Env, const char *const *Environ);
+  const sdk::ArgumentTable &table() const { return Known; }
   /// Sets what follows from other settings, and checks them together.
   void finish();
   /// Reads the token of a store, unless there are other credentials. A store
@@ -142,19 +153,13 @@ public:
   void authorize(const GetEnv &Env);
 
 private:
-  using Setter = std::function<void(std::string_view Value)>;
-  using Table = std::vector<std::pair<std::string_view, Setter>>;
-  Table makeTable();
-  Setter service(Endpoint &To);
-  Setter text(std::string &To, const char *IfEmpty = nullptr);
-  template <typename T> Setter number(uint32_t Min, uint32_t Max, T &To);
-  Setter pairs(std::string Name, std::map<std::string, std::string> &To);
-  const Setter *find(std::string_view Name) const {
-    for (const auto &[Of, Set] : Known)
-      if (Of == Name)
-        return &Set;
-    return nullptr;
-  }
+  sdk::ArgumentTable makeTable();
+  sdk::Argument service(const char *Name, Endpoint &To, const char *Help);
+  sdk::Argument text(const char *Name, const char *Value, std::string &To,
+                     const char *Help, const char *IfEmpty = nullptr);
+  sdk::Argument file(const char *Name, std::string &To, const char *Help);
+  sdk::Argument pairs(std::string Name, std::map<std::string, std::string> &To,
+                      const char *Help);
 
   /// \p Place is named in messages. \p IsTls is for an endpoint without a
   /// scheme.
@@ -172,7 +177,7 @@ private:
 
   Settings &S;
   std::string Config;
-  const Table Known;
+  const sdk::ArgumentTable Known;
   unsigned Rank = 0;
   std::map<std::string, unsigned> Ranks; // of what is set, by its name
   // Of the setting that is being read.
@@ -181,107 +186,144 @@ private:
 };
 } // namespace
 
-Reader::Setter Reader::service(Endpoint &To) {
-  return [this, &To](std::string_view Value) {
-    constexpr const char *Expected =
-        "expected grpc://HOST:PORT, grpcs://HOST:PORT or unix:PATH";
-    if (!readEndpoint(Value, Tls, To))
-      wrong(Value.find('@') == Value.npos
-                ? Expected
-                : std::string(Expected) + "; credentials belong in header=");
-  };
+sdk::Argument Reader::service(const char *Name, Endpoint &To,
+                              const char *Help) {
+  return {Name, "URL", Help, [this, &To](std::string_view Value) {
+            constexpr const char *Expected =
+                "expected grpc://HOST:PORT, grpcs://HOST:PORT or unix:PATH";
+            if (!readEndpoint(Value, Tls, To))
+              wrong(Value.find('@') == Value.npos
+                        ? Expected
+                        : std::string(Expected) +
+                              "; credentials belong in header=");
+            return true;
+          }};
 }
 
-Reader::Setter Reader::text(std::string &To, const char *IfEmpty) {
-  return [this, &To, IfEmpty](std::string_view Value) {
-    if (Value.empty() && IfEmpty)
-      wrong(IfEmpty);
-    if (hasControl(Value))
-      wrong("it has a control character");
-    To = Value;
-  };
+sdk::Argument Reader::text(const char *Name, const char *Value, std::string &To,
+                           const char *Help, const char *IfEmpty) {
+  return {Name,
+          Value,
+          Help,
+          [this, &To, IfEmpty](std::string_view Value) {
+            if (Value.empty() && IfEmpty)
+              wrong(IfEmpty);
+            if (hasControl(Value))
+              wrong("it has a control character");
+            To = Value;
+            return true;
+          },
+          DTLTO_ARGUMENT_TEXT,
+          To};
 }
 
-template <typename T>
-Reader::Setter Reader::number(uint32_t Min, uint32_t Max, T &To) {
-  return [this, Min, Max, &To](std::string_view Value) {
-    uint32_t N = 0;
-    if (!parseNumber(Value, Min, Max, N))
-      wrong("expected a number from " + std::to_string(Min) + " to " +
-            std::to_string(Max));
-    To = T(N);
-  };
+sdk::Argument Reader::file(const char *Name, std::string &To,
+                           const char *Help) {
+  sdk::Argument A =
+      text(Name, "PATH", To, Help, "the name of a file is missing");
+  A.Kind = DTLTO_ARGUMENT_FILE;
+  return A;
 }
 
-Reader::Setter Reader::pairs(std::string Name,
-                             std::map<std::string, std::string> &To) {
-  return [this, Name, &To](std::string_view Value) {
-    size_t Equals = Value.find('=');
-    if (Equals == Value.npos || Equals == 0)
-      wrong("expected " + Name + "=NAME=VALUE");
-    std::string Key(Value.substr(0, Equals)), Text(Value.substr(Equals + 1));
-    if (hasControl(Key) || hasControl(Text))
-      wrong("it has a control character");
-    if (&To == &S.Headers) {
-      Key = lowerCase(Key);
-      if (!isHeaderName(Key))
-        wrong("not a valid header name");
-      if (!isHeaderValue(Text))
-        wrong("it has characters other than printable ASCII");
-      if (isBinaryHeader(Key))
-        wrong("headers with binary values cannot be set");
-    }
-    if (!isAlreadySet(Name + "=" + Key))
-      To[Key] = Text;
-  };
+sdk::Argument Reader::pairs(std::string Name,
+                            std::map<std::string, std::string> &To,
+                            const char *Help) {
+  return {Name, "NAME=VALUE", Help, [this, Name, &To](std::string_view Value) {
+            size_t Equals = Value.find('=');
+            if (Equals == Value.npos || Equals == 0)
+              return false;
+            std::string Key(Value.substr(0, Equals)),
+                Text(Value.substr(Equals + 1));
+            if (hasControl(Key) || hasControl(Text))
+              wrong("it has a control character");
+            if (&To == &S.Headers) {
+              Key = lowerCase(Key);
+              if (!isHeaderName(Key))
+                wrong("not a valid header name");
+              if (!isHeaderValue(Text))
+                wrong("it has characters other than printable ASCII");
+              if (isBinaryHeader(Key))
+                wrong("headers with binary values cannot be set");
+            }
+            if (!isAlreadySet(Name + "=" + Key))
+              To[Key] = Text;
+            return true;
+          }};
 }
 
-Reader::Table Reader::makeTable() {
-  constexpr const char *NoFile = "the name of a file is missing";
-  const Setter SetHelper = text(S.Helper, "the name of a program is missing");
-  auto Helper = [this, SetHelper](std::string_view Value) {
+sdk::ArgumentTable Reader::makeTable() {
+  sdk::Argument Helper =
+      text("credential-helper", "PROGRAM", S.Helper,
+           "A program that prints the headers of calls, as for Bazel's "
+           "--credential_helper",
+           "the name of a program is missing");
+  Helper.Set = [this, SetText = Helper.Set](std::string_view Value) {
     // A name is looked up in PATH later; a path is checked now.
     if (Value.find('/') != Value.npos &&
         ::access(std::string(Value).c_str(), X_OK) != 0)
       wrong("cannot run " + quote(Value) + ": " + std::strerror(errno));
-    SetHelper(Value);
+    return SetText(Value);
   };
-  auto Digest = [this](std::string_view Value) {
-    S.Digest = lowerCase(Value);
-    if (S.Digest != "auto" && S.Digest != "sha256" && S.Digest != "blake3")
-      wrong("expected sha256, blake3 or auto");
-    if (S.Digest == "auto")
-      S.Digest.clear();
+  sdk::Argument Digest = sdk::choiceArgument<std::string>(
+      "digest", {{"auto", ""}, {"sha256", "sha256"}, {"blake3", "blake3"}},
+      S.Digest, "The digest function; auto is BLAKE3 if the server has it");
+  Digest.Set = [SetWord = Digest.Set](std::string_view Value) {
+    return SetWord(lowerCase(Value));
   };
-  auto CacheUse = [this](std::string_view Value) {
-    S.CacheOnly = Value == "only";
-    S.CacheUse = Value == "write" ? Results::Write
-                 : Value == "off" ? Results::Off
-                                  : Results::Read;
-    if (S.CacheUse == Results::Read && !S.CacheOnly && Value != "read")
-      wrong("expected write, read, off or only");
-  };
-  return {{"server", service(S.Server)},
-          {"instance", text(S.Instance)},
-          {"cas", service(S.Cas)},
-          {"cache", service(S.Cache)},
-          {"platform", pairs("platform", S.Platform)},
-          {"header", pairs("header", S.Headers)},
-          {"tls-ca", text(S.CaFile, NoFile)},
-          {"tls-cert", text(S.CertFile, NoFile)},
-          {"tls-key", text(S.KeyFile, NoFile)},
-          {"token-file", text(S.TokenFile, NoFile)},
-          {"credential-helper", Helper},
-          {"worker", text(S.Worker, "expected codegen, the path of a "
-                                    "dtlto-codegen-static, or the name of a "
-                                    "clang")},
-          {"digest", Digest},
-          {"results", CacheUse},
-          {"jobs", number(1, 4096, S.Jobs)},
-          {"timeout", number(1, 86400, S.Timeout)},
-          {"retries", number(0, 100, S.Retries)},
-          {"retry-delay", number(1, 600000, S.RetryDelay)},
-          {"config", text(Config, NoFile)}};
+  sdk::Argument CacheUse = {
+      "results",
+      "",
+      "Use results of the action cache and add new ones, only use them, do "
+      "neither, or execute nothing",
+      [this](std::string_view Value) {
+        S.CacheOnly = Value == "only";
+        S.CacheUse = Value == "write" ? Results::Write
+                     : Value == "off" ? Results::Off
+                                      : Results::Read;
+        return S.CacheUse != Results::Read || S.CacheOnly || Value == "read";
+      },
+      DTLTO_ARGUMENT_CHOICE,
+      "write",
+      {"write", "read", "off", "only"}};
+  sdk::Argument Worker = text(
+      "worker", "PATH|CLANG", S.Worker,
+      "The dtlto-codegen-static to send, or the name of a clang that workers "
+      "have",
+      "expected codegen, the path of a dtlto-codegen-static, or the name of a "
+      "clang");
+  Worker.Choices = {"codegen"};
+  using std::chrono::milliseconds;
+  using std::chrono::seconds;
+  return {
+      service("server", S.Server,
+              "The server: grpc://HOST:PORT, with TLS grpcs://..., or "
+              "unix:PATH"),
+      text("instance", "NAME", S.Instance, "The instance's name"),
+      service("cas", S.Cas, "Where blobs are, if elsewhere"),
+      service("cache", S.Cache, "Where the action cache is, if elsewhere"),
+      pairs("platform", S.Platform,
+            "Which workers may run a job; may be repeated"),
+      pairs("header", S.Headers, "A header of each call; may be repeated"),
+      file("tls-ca", S.CaFile,
+           "The authority of the server's certificate, in PEM"),
+      file("tls-cert", S.CertFile, "The client's certificate"),
+      file("tls-key", S.KeyFile, "The key of tls-cert"),
+      file("token-file", S.TokenFile, "A bearer token"),
+      std::move(Helper),
+      std::move(Worker),
+      std::move(Digest),
+      std::move(CacheUse),
+      sdk::numberArgument("jobs", "N", 1, 4096, S.Jobs,
+                          "The limit of jobs in flight"),
+      sdk::durationArgument<seconds>(
+          "timeout", "SECONDS", 1, 86400, S.Timeout,
+          "The time limit of each call except executions"),
+      sdk::numberArgument("retries", "N", 0, 100, S.Retries,
+                          "How often a call that may work later is repeated"),
+      sdk::durationArgument<milliseconds>("retry-delay", "MILLISECONDS", 1,
+                                          600000, S.RetryDelay,
+                                          "The first delay; it doubles"),
+      file("config", Config, "A file of lines NAME=VALUE")};
 }
 
 void Reader::set(std::string_view Name, std::string_view Value,
@@ -291,18 +333,12 @@ void Reader::set(std::string_view Name, std::string_view Value,
     return;
   Where = Place;
   Tls = IsTls;
-  if (const Setter *Set = find(Name))
-    return (*Set)(Value);
-  std::vector<std::string_view> Names;
-  std::string All;
-  for (const auto &[Known, Set] : Known) {
-    Names.push_back(Known);
-    All += (All.empty() ? "" : ", ") + std::string(Known);
-  }
-  std::string Near(nearest(Name, Names));
-  wrong("unknown setting" +
-        (Near.empty() ? "" : ", did you mean " + quote(Near + "=") + "?") +
-        " (known are " + All + ")");
+  const sdk::Argument *A = sdk::findArgument(Known, Name);
+  if (!A)
+    wrong("unknown setting" + sdk::suggestArgument(Known, Name) +
+          ", expected " + sdk::allArguments(Known));
+  if (!A->Set(Value))
+    wrong("expected " + A->expected());
 }
 
 static std::string_view trim(std::string_view Text) {
@@ -339,7 +375,7 @@ std::string Reader::redacted(std::string_view Setting) const {
   std::string Name = Word(Setting);
   std::string_view Rest = trim(Setting.substr(Name.size()));
   bool HasValue = !Rest.empty() && Rest.front() == '=';
-  if (HasValue && Name != "header" && find(Name))
+  if (HasValue && Name != "header" && sdk::findArgument(Known, Name))
     return quote(std::string(Setting.substr(0, Setting.find('=') + 1)) +
                  redactedValue(Name, Setting.substr(Setting.find('=') + 1)));
   if (HasValue && Name == "header")
@@ -439,25 +475,22 @@ void Reader::readFamily(Family Of, const GetEnv &Env, bool IsTls) {
 void Reader::readVariables(const GetEnv &Env, const char *const *Environ) {
   ++Rank;
   readFamily(Recc, Env, /*IsTls=*/false);
-  // Three switches of recc are one setting of this plugin.
-  for (auto [Name, Value] : {std::pair("RECC_CACHE_ONLY", "only"),
-                             {"RECC_SKIP_CACHE", "off"},
-                             {"RECC_ACTION_UNCACHEABLE", "read"}})
+  for (auto [Name, Value] : ResultSwitches)
     if (isTrue(Env(Name))) {
       set("results", Value, std::string("$") + Name);
       break;
     }
-  constexpr std::string_view Prefix = "RECC_REMOTE_PLATFORM_";
+  constexpr std::string_view Prefix = PlatformPrefix;
   for (const char *const *E = Environ; E && *E; ++E)
     if (std::string_view Text = *E; Text.substr(0, Prefix.size()) == Prefix) {
       Text.remove_prefix(Prefix.size());
       set("platform", Text, "$" + std::string(Prefix) + quote(Text));
     }
   ++Rank;
-  const char *Insecure = Env("RBE_service_no_security");
+  const char *Insecure = Env(NoSecurity);
   std::optional<bool> IsInsecure = goBool(Insecure);
   if (!IsInsecure && !Ranks.count("server")) {
-    Where = "$RBE_service_no_security=" + quote(Insecure);
+    Where = "$" + std::string(NoSecurity) + "=" + quote(Insecure);
     wrong("expected true or false");
   }
   bool IsTls = !IsInsecure.value_or(false);
@@ -467,8 +500,7 @@ void Reader::readVariables(const GetEnv &Env, const char *const *Environ) {
 }
 
 void Reader::authorize(const GetEnv &Env) {
-  constexpr const char *Variable = "DTLTO_REMOTE_CACHE_TOKEN";
-  const char *Token = Env(Variable);
+  const char *Token = Env(StoreToken);
   std::string Source;
   if (S.Headers.count("authorization")) {
     Source = "header=authorization";
@@ -477,7 +509,7 @@ void Reader::authorize(const GetEnv &Env) {
   } else if (!S.TokenFile.empty()) {
     Source = "token-file=";
   } else if (Token && *Token) {
-    Source = Where = std::string("$") + Variable;
+    Source = Where = std::string("$") + StoreToken;
     if (!isHeaderValue(Token))
       wrong("it has characters other than printable ASCII");
     S.Headers["authorization"] = std::string("Bearer ") + Token;
@@ -500,6 +532,31 @@ void Reader::finish() {
     throw Error(DTLTO_ERROR_CALLER,
                 "a client certificate and its key belong together: "
                 "tls-cert= and tls-key=");
+}
+
+const sdk::Description &dtlto::reapi::description() {
+  Settings S;
+  auto Variables = [] {
+    std::vector<sdk::Variable> All = {
+        {"DTLTO_WORKER", "The worker to send"},
+        {StoreToken, "A bearer token of a store"}};
+    for (const Variable &V : ::Variables)
+      All.push_back({V.Name, std::string("Like ") + V.Setting + "="});
+    for (auto [Name, Value] : ResultSwitches)
+      All.push_back({Name, std::string("Like results=") + Value});
+    All.push_back(
+        {PlatformPrefix + std::string("<name>"), "Like platform=<name>="});
+    All.push_back({NoSecurity, "If it is true, without TLS"});
+    All.push_back({"GRPC_VERBOSITY", "Show messages of gRPC's library"});
+    for (const char *Name : {"grpc_proxy", "https_proxy", "http_proxy"})
+      All.push_back({Name, "The proxy that gRPC uses"});
+    for (const char *Name : {"no_grpc_proxy", "no_proxy"})
+      All.push_back({Name, "Servers that are reached without a proxy"});
+    return All;
+  };
+  static const sdk::Description D = describePlugin(
+      "Runs jobs by the Remote Execution API", Reader(S).table(), Variables());
+  return D;
 }
 
 bool dtlto::reapi::readStoreSettings(const dtlto_store_params &Params,

@@ -20,6 +20,7 @@
 #define DTLTO_REAPI_SETTINGS_H
 
 #include "dtlto/ext/store.h"
+#include "dtlto/sdk/Arguments.hpp"
 #include <chrono>
 #include <functional>
 #include <map>
@@ -68,6 +69,9 @@ struct Settings {
 
   bool sendsWorker() const { return !WorkerFile.empty(); }
 };
+
+/// Describes the plugin and its settings.
+const sdk::Description &description();
 
 /// Looks up an environment variable, like getenv().
 using GetEnv = std::function<const char *(const char *)>;

@@ -27,6 +27,7 @@ namespace dtlto::http {
 class HttpStore final : public sdk::Store {
 public:
   explicit HttpStore(const dtlto_store_params &Params);
+  static const sdk::Description &description() { return http::description(); }
 
   sdk::Buffer get(const uint8_t *Key, uint64_t MaxBytes,
                   std::chrono::milliseconds Limit) override;

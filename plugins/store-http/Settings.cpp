@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Settings.h"
+#include "Description.h"
 #include "SettingsFile.h"
-#include "StoreArguments.h"
 #include "Text.h"
 #include "dtlto/sdk/Result.hpp"
 #include <algorithm>
@@ -91,16 +91,34 @@ Address http::readAddress(std::string_view Text) {
   return A;
 }
 
+static sdk::ArgumentTable argumentTable(Settings &S, std::string &TokenFile) {
+  using sdk::fileArgument;
+  return {fileArgument("token-file", TokenFile, "A bearer token"),
+          fileArgument("netrc-file", S.NetrcFile,
+                       "User and password, as for "
+                       "curl"),
+          fileArgument("tls-ca", S.CaFile,
+                       "The authority of the server's certificate, in PEM"),
+          fileArgument("tls-cert", S.CertFile, "The client's certificate"),
+          fileArgument("tls-key", S.KeyFile, "The key of tls-cert")};
+}
+
+const sdk::Description &http::description() {
+  Settings S;
+  std::string TokenFile;
+  static const sdk::Description D = describePlugin(
+      "Remote cache on an HTTP server", argumentTable(S, TokenFile),
+      {{TokenVariable, "A bearer token"}});
+  return D;
+}
+
 Settings http::readSettings(const dtlto_store_params &Params,
                             const GetEnv &Env) {
   Settings S;
   S.To = readAddress(Params.url ? Params.url : "");
   std::string TokenFile;
-  readStoreArguments(Params, {textArgument("token-file", TokenFile),
-                              textArgument("netrc-file", S.NetrcFile),
-                              textArgument("tls-ca", S.CaFile),
-                              textArgument("tls-cert", S.CertFile),
-                              textArgument("tls-key", S.KeyFile)});
+  sdk::readArguments(argumentTable(S, TokenFile), Params.args, Params.num_args,
+                     /*HidesUnknown=*/true);
   if (S.CertFile.empty() != S.KeyFile.empty())
     refuse("a client certificate and its key belong together: tls-cert= and "
            "tls-key=");

@@ -9,6 +9,7 @@
 #define DTLTO_STORE_HTTP_SETTINGS_H
 
 #include "dtlto/ext/store.h"
+#include "dtlto/sdk/Arguments.hpp"
 #include <functional>
 #include <string>
 #include <string_view>
@@ -37,6 +38,9 @@ struct Settings {
   std::string NetrcFile;
   std::string CaFile, CertFile, KeyFile; // PEM; empty: the system's, or none
 };
+
+/// Describes the library and its settings.
+const sdk::Description &description();
 
 /// Looks up an environment variable, like getenv().
 using GetEnv = std::function<const char *(const char *)>;

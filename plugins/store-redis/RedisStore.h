@@ -23,6 +23,7 @@ namespace dtlto::redis {
 class RedisStore final : public sdk::Store {
 public:
   explicit RedisStore(const dtlto_store_params &Params);
+  static const sdk::Description &description() { return redis::description(); }
 
   sdk::Buffer get(const uint8_t *Key, uint64_t MaxBytes,
                   std::chrono::milliseconds Limit) override;

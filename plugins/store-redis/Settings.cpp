@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Settings.h"
+#include "Description.h"
 #include "SettingsFile.h"
-#include "StoreArguments.h"
 #include "Text.h"
 #include "dtlto/sdk/Result.hpp"
 #include <algorithm>
@@ -80,13 +80,30 @@ Address redis::readAddress(std::string_view Text) {
   return A;
 }
 
+static sdk::ArgumentTable argumentTable(Settings &S,
+                                        std::string &PasswordFile) {
+  return {sdk::textArgument("user", "NAME", S.User,
+                            "The user of Redis 6 or "
+                            "later"),
+          sdk::fileArgument("password-file", PasswordFile, "The password")};
+}
+
+const sdk::Description &redis::description() {
+  Settings S;
+  std::string PasswordFile;
+  static const sdk::Description D = describePlugin(
+      "Remote cache on a Redis server", argumentTable(S, PasswordFile),
+      {{PasswordVariable, "The password"}});
+  return D;
+}
+
 Settings redis::readSettings(const dtlto_store_params &Params,
                              const GetEnv &Env) {
   Settings S;
   S.To = readAddress(Params.url ? Params.url : "");
   std::string PasswordFile;
-  readStoreArguments(Params, {textArgument("user", S.User),
-                              textArgument("password-file", PasswordFile)});
+  sdk::readArguments(argumentTable(S, PasswordFile), Params.args,
+                     Params.num_args, /*HidesUnknown=*/true);
   S.Password = readSecretFile(PasswordFile, "password-file");
   if (const char *Value = Env(PasswordVariable); PasswordFile.empty() && Value)
     S.Password = Value;

@@ -9,6 +9,7 @@
 #define DTLTO_STORE_REDIS_SETTINGS_H
 
 #include "dtlto/ext/store.h"
+#include "dtlto/sdk/Arguments.hpp"
 #include <functional>
 #include <string>
 #include <string_view>
@@ -33,6 +34,9 @@ struct Settings {
   Address To;
   std::string User, Password; // empty: the server's default user, none
 };
+
+/// Describes the library and its settings.
+const sdk::Description &description();
 
 /// Looks up an environment variable, like getenv().
 using GetEnv = std::function<const char *(const char *)>;

@@ -7,6 +7,7 @@
 
 #include "dtlto/ext/batch.h"
 #include "dtlto/ext/bundle.h"
+#include "dtlto/ext/describe.h"
 #include "dtlto/ext/local-codegen.h"
 #include "dtlto/ext/numbers.h"
 #include "dtlto/ext/probe.h"
@@ -68,3 +69,10 @@ static_assert(equal(DTLTO_EXT_PROBE, "dtlto.probe/1"), "");
 static_assert(equal(DTLTO_EXT_STORE, "dtlto.store/1"), "");
 static_assert(equal(DTLTO_EXT_REFUTED, "dtlto.refuted/1"), "");
 static_assert(equal(DTLTO_EXT_BATCH, "dtlto.batch/1"), "");
+static_assert(equal(DTLTO_EXT_DESCRIBE, "dtlto.describe/1"), "");
+
+static_assert(DTLTO_ARGUMENT_TEXT == 0, "");
+static_assert(DTLTO_ARGUMENT_FILE == 1, "");
+static_assert(DTLTO_ARGUMENT_NUMBER == 2, "");
+static_assert(DTLTO_ARGUMENT_CHOICE == 3, "");
+static_assert(DTLTO_ARGUMENT_SWITCH == 4, "");

@@ -11,6 +11,7 @@
 
 #include "dtlto/ext/batch.h"
 #include "dtlto/ext/bundle.h"
+#include "dtlto/ext/describe.h"
 #include "dtlto/ext/local-codegen.h"
 #include "dtlto/ext/numbers.h"
 #include "dtlto/ext/probe.h"
@@ -244,3 +245,33 @@ FIELD(dtlto_batch, size, uint32_t, 0);
 FIELD(dtlto_batch, reserved, uint32_t, 4);
 FIELD(dtlto_batch, complete, complete_fn, 8);
 SIZE(dtlto_batch, 16);
+
+FIELD(dtlto_argument, size, uint32_t, 0);
+FIELD(dtlto_argument, kind, uint32_t, 4);
+FIELD(dtlto_argument, name, text, 8);
+FIELD(dtlto_argument, value, text, 16);
+FIELD(dtlto_argument, default_value, text, 24);
+FIELD(dtlto_argument, help, text, 32);
+FIELD(dtlto_argument, min, uint64_t, 40);
+FIELD(dtlto_argument, max, uint64_t, 48);
+FIELD(dtlto_argument, choices, const char *const *, 56);
+FIELD(dtlto_argument, num_choices, uint32_t, 64);
+FIELD(dtlto_argument, reserved, uint32_t, 68);
+SIZE(dtlto_argument, 72);
+
+FIELD(dtlto_variable, size, uint32_t, 0);
+FIELD(dtlto_variable, reserved, uint32_t, 4);
+FIELD(dtlto_variable, name, text, 8);
+FIELD(dtlto_variable, help, text, 16);
+SIZE(dtlto_variable, 24);
+
+FIELD(dtlto_description, size, uint32_t, 0);
+FIELD(dtlto_description, reserved, uint32_t, 4);
+FIELD(dtlto_description, summary, text, 8);
+FIELD(dtlto_description, vendor, text, 16);
+FIELD(dtlto_description, reports, text, 24);
+FIELD(dtlto_description, arguments, const dtlto_argument *const *, 32);
+FIELD(dtlto_description, variables, const dtlto_variable *const *, 40);
+FIELD(dtlto_description, num_arguments, uint32_t, 48);
+FIELD(dtlto_description, num_variables, uint32_t, 52);
+SIZE(dtlto_description, 56);

@@ -6,6 +6,7 @@
 
 #include "dtlto/ext/batch.h"
 #include "dtlto/ext/bundle.h"
+#include "dtlto/ext/describe.h"
 #include "dtlto/ext/local-codegen.h"
 #include "dtlto/ext/numbers.h"
 #include "dtlto/ext/probe.h"
@@ -39,3 +40,6 @@ USE(dtlto_worker_status)
 USE(dtlto_status)
 USE(dtlto_store_params)
 USE(dtlto_store)
+USE(dtlto_argument)
+USE(dtlto_variable)
+USE(dtlto_description)

@@ -19,22 +19,12 @@ static constexpr unsigned MaxJobs = 4096;
 
 // The linker's options that have the same meaning here. A test compares the
 // help with the manual page.
-static constexpr StringLiteral Shared[] = {"plugin",
-                                           "plugin-arg",
-                                           "fallback",
-                                           "local-jobs",
-                                           "duplicate",
-                                           "order",
-                                           "memory",
-                                           "timeout",
-                                           "verify",
-                                           "costs",
-                                           "progress",
-                                           "report",
-                                           "log",
-                                           "remote-cache",
-                                           "remote-cache-mode",
-                                           "remote-cache-arg"};
+static constexpr StringLiteral Shared[] = {
+    "plugin",          "plugin-arg", "plugin-help",  "fallback",
+    "local-jobs",      "duplicate",  "order",        "memory",
+    "timeout",         "verify",     "costs",        "progress",
+    "report",          "log",        "remote-cache", "remote-cache-mode",
+    "remote-cache-arg"};
 
 static constexpr StringLiteral Unsupported[] = {
     "cache", "gold",        "keep-ir", "save-jobs",
@@ -155,7 +145,7 @@ Expected<Command> dtlto::readCommand(ArrayRef<const char *> Args) {
       return failure("the name of the file is empty");
   }
   selectPluginArgs(C.Opts);
-  if (!C.Help && !C.Version)
+  if (!C.Help && !C.Version && !C.Opts.isPluginQuery())
     if (Error E = checkCommand(C))
       return std::move(E);
   return C;

@@ -50,14 +50,21 @@ static std::string executablePath(const char *Argv0) {
                                     reinterpret_cast<void *>(&executablePath));
 }
 
-static Expected<const dtlto_plugin *> load(const char *Argv0, StringRef Name,
-                                           const Options &Opts) {
+/// Returns the folders that have plugins, those of dtlto first.
+static std::vector<std::string> pluginFolders(const char *Argv0,
+                                              const Options &Opts) {
   SmallString<256> Folder(executablePath(Argv0));
   sys::path::remove_filename(Folder); // bin
   sys::path::append(Folder, "..", "lib", "dtlto");
   sys::path::remove_dots(Folder, /*remove_dot_dot=*/true);
   std::vector<std::string> Folders = {Folder.str().str()};
   Folders.insert(Folders.end(), Opts.PluginPath.begin(), Opts.PluginPath.end());
+  return Folders;
+}
+
+static Expected<const dtlto_plugin *> load(const char *Argv0, StringRef Name,
+                                           const Options &Opts) {
+  std::vector<std::string> Folders = pluginFolders(Argv0, Opts);
   LoadGuard Guard(Program, Name,
                   std::min(MaxLoad, std::chrono::seconds(Opts.TimeoutSeconds)),
                   isShippedPlugin(Name, Folders.front()));
@@ -140,6 +147,25 @@ static Expected<std::string> prepareFiles(const JobList &List) {
   if (Error E = removeOldOutputs(List))
     return std::move(E);
   return Folder.str().str();
+}
+
+/// Answers --plugin=list and --plugin-help.
+static Error showPlugins(const char *Argv0, Options &Opts, PlainMessages &Msg) {
+  Expected<std::string> Text = answerPluginQuery(
+      Opts, pluginFolders(Argv0, Opts), "--", Msg, [&](StringRef Name) {
+        auto Plugin = load(Argv0, Name, Opts);
+        guardAgainstExit();
+        return Plugin;
+      });
+  if (!Text)
+    return Text.takeError();
+  outs() << *Text;
+  outs().flush();
+  if (!outs().has_error())
+    return Error::success();
+  std::string Why = outs().error().message();
+  outs().clear_error();
+  return failure("the plugins cannot be written: " + Why);
 }
 
 /// Runs the jobs. Destroys nothing: a plugin that is still running may use all
@@ -256,7 +282,8 @@ int main(int Argc, char **Argv) {
   auto *Msg =
       new PlainMessages(*Errors, Program, "", C->Verbose, C->Opts.DumbTerminal);
   int Code = 0;
-  if (Error E = run(Argv[0], *C, *Msg))
+  if (Error E = C->Opts.isPluginQuery() ? showPlugins(Argv[0], C->Opts, *Msg)
+                                        : run(Argv[0], *C, *Msg))
     Code = Refuse(std::move(E));
   outs().flush();
   waitIfEnding();

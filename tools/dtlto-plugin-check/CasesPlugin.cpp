@@ -6,9 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "Session.h"
+#include "dtlto/ext/describe.h"
 #include "dtlto/ext/status.h"
 #include "dtlto/ext/store.h"
 #include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Support/ConvertUTF.h"
 #include <cstddef>
 #include <cstring>
 #include <dlfcn.h>
@@ -334,6 +336,108 @@ static void store(const CaseContext &B) {
   S.close();
 }
 
+/// Checks a text of the description. Returns whether it is there.
+static bool checkText(const char *Text, StringRef Field, bool MayBeNull) {
+  // More would not fit in a line of the help.
+  constexpr size_t MaxSize = 500;
+  if (!Text)
+    return MayBeNull || expect(false, Field, "it is null", "set it");
+  const char *End = Text + strnlen(Text, MaxSize + 1);
+  const auto *First = reinterpret_cast<const UTF8 *>(Text);
+  return expect(
+      End != Text && End <= Text + MaxSize &&
+          isLegalUTF8String(&First, reinterpret_cast<const UTF8 *>(End)) &&
+          std::none_of(Text, End,
+                       [](unsigned char C) { return C < 0x20 || C == 0x7f; }),
+      Field,
+      "it is empty, not UTF-8, not one line, or over " + Twine(MaxSize) +
+          " bytes",
+      "write one line");
+}
+
+/// Whether \p Value is valid for \p A.
+static bool isValid(const dtlto_argument &A, StringRef Value) {
+  for (uint32_t I = 0; I != A.num_choices; ++I)
+    if (Value == A.choices[I])
+      return true;
+  uint64_t N;
+  return A.kind == DTLTO_ARGUMENT_NUMBER
+             ? !Value.getAsInteger(10, N) && N >= A.min && N <= A.max
+             : A.kind != DTLTO_ARGUMENT_CHOICE &&
+                   A.kind != DTLTO_ARGUMENT_SWITCH;
+}
+
+static void checkArgument(const dtlto_argument &A) {
+  checkText(A.help, "dtlto_argument.help", false);
+  checkText(A.value, "dtlto_argument.value", true);
+  if (!expect(A.choices || !A.num_choices, "dtlto_argument.choices",
+              "it is null, and `num_choices` is " + Twine(A.num_choices),
+              "set both"))
+    return;
+  for (uint32_t I = 0; I != A.num_choices; ++I)
+    if (!checkText(A.choices[I], "dtlto_argument.choices", false))
+      return;
+  const std::string Name = "'" + std::string(A.name) + "'";
+  expect(A.kind != DTLTO_ARGUMENT_CHOICE || A.num_choices,
+         "dtlto_argument.choices", "the choice " + Name + " has none",
+         "list all valid values");
+  expect(A.kind != DTLTO_ARGUMENT_NUMBER || A.min <= A.max,
+         "dtlto_argument.min", "the minimum of " + Name + " is above `max`",
+         "set both limits");
+  if (A.default_value &&
+      checkText(A.default_value, "dtlto_argument.default_value", true))
+    expect(isValid(A, A.default_value), "dtlto_argument.default_value",
+           "the default of " + Name + " is '" + A.default_value +
+               "', which is no valid value",
+           "the default is one of the values that the user may give");
+}
+
+/// Calls \p Check for each of \p Count entries. Names must differ.
+template <typename T, typename Fn>
+static void checkEntries(const T *const *Entries, uint32_t Count,
+                         StringRef Struct, Fn Check) {
+  if (!expect(Entries || !Count, Struct,
+              "there are " + Twine(Count) + ", but the array is null",
+              "set both"))
+    return;
+  std::set<std::string> Names;
+  for (uint32_t I = 0; I != Count; ++I) {
+    if (!expect(Entries[I], Struct, "an entry is null", "set all pointers") ||
+        !expect(Entries[I]->size >= sizeof(T), Struct,
+                "`size` is " + Twine(Entries[I]->size),
+                "set it to the size of the struct") ||
+        !checkText(Entries[I]->name, (Struct + ".name").str(), false))
+      return;
+    StringRef Name = Entries[I]->name;
+    expect(Names.insert(Name.str()).second &&
+               Name.find_first_of(" =") == Name.npos,
+           (Struct + ".name").str(),
+           "the name '" + Name + "' is not unique, or has a blank or '='",
+           "describe each once, by the name alone");
+    Check(*Entries[I]);
+  }
+}
+
+static void description(const CaseContext &B) {
+  const auto *D = static_cast<const dtlto_description *>(
+      B.Plugin.extension(DTLTO_EXT_DESCRIBE));
+  if (!D)
+    return note("the plugin does not offer it");
+  if (!expect(D->size >= sizeof(*D), "dtlto_description.size",
+              "it is " + Twine(D->size), "set it to the size of the struct"))
+    return;
+  expect(D == B.Plugin.extension(DTLTO_EXT_DESCRIBE), "DTLTO_EXT_DESCRIBE",
+         "a second call returns another description", "it is constant");
+  checkText(D->summary, "dtlto_description.summary", false);
+  checkText(D->vendor, "dtlto_description.vendor", true);
+  checkText(D->reports, "dtlto_description.reports", true);
+  checkEntries(D->arguments, D->num_arguments, "dtlto_argument", checkArgument);
+  checkEntries(D->variables, D->num_variables, "dtlto_variable",
+               [](const dtlto_variable &V) {
+                 checkText(V.help, "dtlto_variable.help", false);
+               });
+}
+
 const std::vector<Case> dtlto::check::PluginCases = {
     {"entry", "the plugin can be loaded, and its entry is complete", entry,
      true},
@@ -343,6 +447,7 @@ const std::vector<Case> dtlto::check::PluginCases = {
     {"arguments", "an unknown argument is the caller's error, with a message",
      arguments},
     {"extension", "unknown extensions are null", extension},
+    {"description", "dtlto.describe/1, if offered, is complete", description},
     {"status", "dtlto.status/1, if offered, reports machines", status},
     {"store", "dtlto.store/1, if offered, returns what was put", store},
 };

@@ -26,7 +26,7 @@ protected:
   std::string variable(StringRef Text) {
     return toString(readOptionsVariable(Opts, Text));
   }
-  std::string commandLine(StringRef Name, StringRef Value) {
+  std::string commandLine(StringRef Name, std::optional<StringRef> Value) {
     return toString(setOption(Opts, Name, Value, ("--" + Name).str()));
   }
   std::string finish() { return toString(finishOptions(Opts, "--")); }
@@ -77,6 +77,28 @@ TEST_F(ConfigurationTest, WrongLines) {
             "/m:1: status is for the command line alone");
   EXPECT_EQ(machine("show-config"),
             "/m:1: show-config is for the command line alone");
+  EXPECT_EQ(machine("plugin = list"),
+            "/m:1: plugin=list is for the command line alone");
+  EXPECT_EQ(machine("plugin-help = local"),
+            "/m:1: plugin-help is for the command line alone");
+}
+
+TEST_F(ConfigurationTest, PluginQueries) {
+  EXPECT_EQ(commandLine("thinlto-dist-plugin", "list"), "");
+  EXPECT_TRUE(Opts.ListPlugins);
+  EXPECT_EQ(Opts.Plugin, "");
+  EXPECT_EQ(finish(), "");
+  EXPECT_EQ(commandLine("thinlto-dist-plugin-help", std::nullopt), "");
+  EXPECT_EQ(Opts.PluginHelp, "");
+  EXPECT_EQ(commandLine("thinlto-dist-plugin-help", "local"), "");
+  EXPECT_EQ(Opts.PluginHelp, "local");
+  EXPECT_EQ(commandLine("thinlto-dist-plugin-help", ""),
+            "--thinlto-dist-plugin-help needs a value: "
+            "--thinlto-dist-plugin-help=<name>");
+  EXPECT_EQ(finish(), "");
+  std::string Text = shown();
+  EXPECT_EQ(Text.find("list"), std::string::npos) << Text;
+  EXPECT_EQ(Text.find("plugin-help"), std::string::npos) << Text;
 }
 
 TEST_F(ConfigurationTest, VariableOfWords) {

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sys/stat.h>
 
 using namespace dtlto::distcc;
@@ -45,6 +46,7 @@ protected:
     Params.llvm_version = "19.1.7";
     Params.num_jobs = 1;
     GetEnv Get = [&](const char *Name) -> const char * {
+      Queried.insert(Name);
       auto I = Env.find(Name);
       return I == Env.end() ? nullptr : I->second.c_str();
     };
@@ -68,6 +70,7 @@ protected:
   }
 
   std::string Dir;
+  std::set<std::string> Queried; // variables
   std::map<std::string, std::string> Env;
   std::vector<std::string> Args;
   Settings S;
@@ -204,6 +207,20 @@ TEST_F(SettingsTest, Compiler) {
   expectWrong({"'compiler=a\\x0ab'"});
 }
 
+// Each variable that is read is described, and each described one is read.
+TEST_F(SettingsTest, Variables) {
+  read();
+  Env["DISTCC_SSH"] = "ssh";
+  read();
+  for (const char *Unlisted : {"HOME"})
+    EXPECT_EQ(1u, Queried.erase(Unlisted)) << Unlisted;
+  std::set<std::string> Described;
+  const dtlto_description &D = description().raw();
+  for (uint32_t I = 0; I != D.num_variables; ++I)
+    EXPECT_TRUE(Described.insert(D.variables[I]->name).second);
+  EXPECT_EQ(Described, Queried);
+}
+
 TEST_F(SettingsTest, UnknownArguments) {
   Env["DISTCC_HOSTS"] = "a";
   Args = {"host=a"};
@@ -215,7 +232,8 @@ TEST_F(SettingsTest, UnknownArguments) {
   expectWrong({"did you mean 'stats-port='?"});
   for (const char *Arg : {"jobs=4", "", "="}) {
     Args = {"compiler=x", Arg};
-    expectWrong({"unknown argument '" + std::string(Arg) + "' (known are"});
+    expectWrong(
+        {"unknown argument '" + std::string(Arg) + "', expected hosts=LIST, "});
   }
 }
 

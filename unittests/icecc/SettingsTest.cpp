@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <fstream>
 #include <map>
+#include <set>
 
 using namespace dtlto::icecc;
 
@@ -24,6 +25,7 @@ protected:
     return readSettings(
         Params,
         [&](const char *Name) -> const char * {
+          Queried.insert(Name);
           auto It = Env.find(Name);
           return It == Env.end() ? nullptr : It->second.c_str();
         },
@@ -31,6 +33,7 @@ protected:
   }
 
   std::map<std::string, std::string> Env;
+  std::set<std::string> Queried; // variables
   std::vector<std::string> DaemonConfig;
   Settings S;
   std::string Error;
@@ -189,4 +192,19 @@ TEST_F(SettingsTest, Version) {
   EXPECT_NE(std::string::npos, S.Notes[0].find("x.tar=arm-gcc"));
   Env["DTLTO_ICECC_VERSION"] = "a.tar,b.tar";
   EXPECT_FALSE(read({}));
+}
+
+// Each variable that is read is described, and each described one is read.
+TEST_F(SettingsTest, Variables) {
+  Env["ICECC_VERSION"] = "x";
+  ASSERT_TRUE(read({}));
+  for (const char *Unlisted :
+       {"HOME", "ICECC_TEST_SOCKET", "ICECC_TEST_REMOTEBUILD"})
+    EXPECT_EQ(1u, Queried.erase(Unlisted)) << Unlisted;
+  std::set<std::string> Described;
+  const dtlto_description &D = description().raw();
+  for (uint32_t I = 0; I != D.num_variables; ++I)
+    EXPECT_TRUE(Described.insert(D.variables[I]->name).second);
+  EXPECT_EQ(1u, Described.erase("ICECC_COMPRESSION")); // of libicecc
+  EXPECT_EQ(Described, Queried);
 }

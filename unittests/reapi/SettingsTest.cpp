@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <vector>
 
 using namespace dtlto::reapi;
@@ -46,6 +47,7 @@ protected:
     Environ.push_back(nullptr);
     return Read(
         [&](const char *Name) -> const char * {
+          Queried.insert(Name);
           auto It = Env.find(Name);
           return It == Env.end() ? nullptr : It->second.c_str();
         },
@@ -64,6 +66,7 @@ protected:
       std::filesystem::remove(F);
   }
 
+  std::set<std::string> Queried; // variables
   std::map<std::string, std::string> Env;
   std::vector<std::string> Files;
   Settings S;
@@ -220,10 +223,10 @@ TEST_F(SettingsTest, Worker) {
 TEST_F(SettingsTest, Wrong) {
   Env["RECC_SERVER"] = "http://a:1";
   std::pair<const char *, const char *> Args[] = {
-      {"jobs=0", "argument 'jobs=0': expected a number from 1 to 4096"},
+      {"jobs=0", "argument 'jobs=0': expected jobs=N with N from 1 to 4096"},
       {"job=1", "did you mean 'jobs='?"},
-      {"results=yes", "expected write, read, off or only"},
-      {"digest=md5", "expected sha256, blake3 or auto"},
+      {"results=yes", "expected results=write|read|off|only"},
+      {"digest=md5", "expected digest=auto|sha256|blake3"},
       {"platform=x", "expected platform=NAME=VALUE"},
       {"header=a b=c", "not a valid header name"},
       {"header=a-bin=c", "binary"},
@@ -396,4 +399,20 @@ TEST_F(SettingsTest, WrongStores) {
   EXPECT_NE(std::string::npos, Error.find("did you mean 'server='?")) << Error;
   EXPECT_FALSE(readStore("grpc://a:1", {"tls-cert=/c"}));
   EXPECT_NE(std::string::npos, Error.find("belong together")) << Error;
+}
+
+// Each variable that is read is described, and each described one is read.
+TEST_F(SettingsTest, Variables) {
+  ASSERT_TRUE(read({"server=a:1"}));
+  ASSERT_TRUE(readStore("grpc://a:1"));
+  std::set<std::string> Described;
+  const dtlto_description &D = description().raw();
+  for (uint32_t I = 0; I != D.num_variables; ++I)
+    EXPECT_TRUE(Described.insert(D.variables[I]->name).second);
+  // The environment is searched for the first, and gRPC reads the others.
+  for (const char *Other :
+       {"RECC_REMOTE_PLATFORM_<name>", "GRPC_VERBOSITY", "grpc_proxy",
+        "https_proxy", "http_proxy", "no_grpc_proxy", "no_proxy"})
+    EXPECT_EQ(1u, Described.erase(Other)) << Other;
+  EXPECT_EQ(Described, Queried);
 }

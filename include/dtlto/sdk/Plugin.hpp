@@ -30,6 +30,7 @@
 #include "../ext/probe.h"
 #include "../ext/refuted.h"
 #include "../ext/store.h"
+#include "Arguments.hpp"
 #include "Job.hpp"
 #include "Status.hpp"
 #include "WorkPool.hpp"
@@ -50,11 +51,12 @@ namespace dtlto::sdk {
 /// dtlto_session_params &, std::chrono::milliseconds Limit)`, the plugin has
 /// dtlto.probe/1: the function returns where the farm is named, or throws Error
 /// if there is none. If it has a static function `const dtlto_store *store()`
-/// (storeExtension() in Store.hpp), the plugin has dtlto.store/1. The
-/// constructor is open(): it takes `const dtlto_host &,
-/// const dtlto_session_params &`, and throws Error if open() fails. The session
-/// is destroyed when all jobs have results, and then must not leave threads
-/// running.
+/// (storeExtension() in Store.hpp), the plugin has dtlto.store/1. If it has a
+/// static function `const Description &description()` (Arguments.hpp), the
+/// plugin has dtlto.describe/1. The constructor is open(): it takes
+/// `const dtlto_host &, const dtlto_session_params &`, and throws Error if
+/// open() fails. The session is destroyed when all jobs have results, and then
+/// must not leave threads running.
 class Session {
 public:
   explicit Session(const dtlto_host &Host)
@@ -432,6 +434,8 @@ template <typename S> struct Entry {
     if constexpr (HasStore<S>)
       if (std::strcmp(Id, DTLTO_EXT_STORE) == 0)
         return getStore<S>(0);
+    if (std::strcmp(Id, DTLTO_EXT_DESCRIBE) == 0)
+      return rawDescription<S>(0);
     return nullptr;
   }
 };

@@ -18,6 +18,7 @@
 #define DTLTO_SDK_STORE_HPP
 
 #include "../ext/store.h"
+#include "Arguments.hpp"
 #include "Job.hpp"
 #include <chrono>
 #include <cstdio>
@@ -31,7 +32,9 @@ namespace dtlto::sdk {
 /// A store of bytes under keys of 32 bytes. The constructor takes `const
 /// dtlto_store_params &`, contacts no server, and throws Error for a wrong
 /// argument. All functions may be called on any thread, also concurrently. They
-/// return within \p Limit, and throw Error if the store is unusable.
+/// return within \p Limit, and throw Error if the store is unusable. A static
+/// function `const Description &description()` (Arguments.hpp) describes the
+/// library.
 class Store {
 public:
   virtual ~Store() = default;
@@ -126,7 +129,10 @@ template <typename S> const dtlto_store *storeExtension() noexcept {
 
 template <typename S>
 const void *detail::StoreEntry<S>::extension(const char *Id) noexcept {
-  return std::strcmp(Id, DTLTO_EXT_STORE) == 0 ? storeExtension<S>() : nullptr;
+  if (std::strcmp(Id, DTLTO_EXT_STORE) == 0)
+    return storeExtension<S>();
+  return std::strcmp(Id, DTLTO_EXT_DESCRIBE) == 0 ? rawDescription<S>(0)
+                                                  : nullptr;
 }
 
 } // namespace dtlto::sdk

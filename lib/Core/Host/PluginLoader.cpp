@@ -11,6 +11,7 @@
 #include "Support/Text.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -18,6 +19,7 @@
 #include "llvm/TargetParser/Triple.h"
 #include <cstddef>
 #include <cstring>
+#include <map>
 
 using namespace llvm;
 using namespace dtlto;
@@ -70,6 +72,29 @@ static std::string findNearestFile(StringRef Path) {
   return NearestPath.str().str();
 }
 
+bool dtlto::isStoreName(StringRef Name) { return Name.starts_with("store_"); }
+
+std::vector<PluginFile> dtlto::findPlugins(ArrayRef<std::string> Folders) {
+  std::map<std::string, std::string> Paths;
+  for (const std::string &F : Folders)
+    for (StringRef File : filesIn(F)) {
+      StringRef Name = File;
+      // libdtlto_gold.so is a plugin of other linkers.
+      if (!Name.consume_front(PREFIX) || !Name.consume_back(SUFFIX) ||
+          Name == "gold")
+        continue;
+      if (std::string Path = findIn(F, Name); !Path.empty())
+        Paths.emplace(Name, Path);
+    }
+  std::vector<PluginFile> Plugins;
+  for (const auto &[Name, Path] : Paths)
+    Plugins.push_back({Name, Path});
+  return Plugins;
+}
+
+// More would hide the rest of a message.
+static constexpr size_t MaxNames = 30;
+
 static Expected<std::string> findPlugin(StringRef Name,
                                         ArrayRef<std::string> Folders) {
   if (any_of(Name, [](char C) { return sys::path::is_separator(C); })) {
@@ -83,19 +108,20 @@ static Expected<std::string> findPlugin(StringRef Name,
     }
     return Name.str();
   }
-  std::string SearchedFolders;
-  std::vector<std::string> Candidates;
-  for (const std::string &F : Folders) {
+  for (const std::string &F : Folders)
     if (std::string Path = findIn(F, Name); !Path.empty())
       return Path;
-    SearchedFolders += (SearchedFolders.empty() ? "" : ", ") + F;
-    for (StringRef File : filesIn(F))
-      if (File.consume_front(PREFIX) && File.consume_back(SUFFIX))
-        Candidates.push_back(File.str());
-  }
-  std::string Text = ("no plugin '" + Name + "' in " + SearchedFolders +
-                      " (DTLTO_PLUGIN_PATH adds folders)")
-                         .str();
+  std::vector<std::string> Candidates;
+  for (PluginFile &File : findPlugins(Folders))
+    if (isStoreName(File.Name) == isStoreName(Name))
+      Candidates.push_back(std::move(File.Name));
+  std::string Text =
+      ("no plugin '" + Name + "' in " + join(Folders, ", ")).str();
+  if (!Candidates.empty())
+    Text += (Folders.size() == 1 ? ", which has " : ", which have ") +
+            printable(join(ArrayRef(Candidates).take_front(MaxNames), ", ")) +
+            (Candidates.size() > MaxNames ? ", ..." : "");
+  Text += " (DTLTO_PLUGIN_PATH adds folders)";
   if (std::string Nearest = nearestName(Name, Candidates); !Nearest.empty())
     Text += ", did you mean '" + Nearest + "'?";
   return failure(Text);

@@ -13,6 +13,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <string>
+#include <vector>
 
 namespace dtlto {
 
@@ -22,6 +23,18 @@ namespace dtlto {
 /// names the plugin.
 llvm::Expected<const dtlto_plugin *>
 loadPlugin(llvm::StringRef Name, llvm::ArrayRef<std::string> Folders);
+
+/// A library in a plugin folder.
+struct PluginFile {
+  std::string Name, Path;
+};
+
+/// Returns the plugins in \p Folders and the libraries of remote caches, by
+/// name. Of several with one name, loadPlugin() loads the first.
+std::vector<PluginFile> findPlugins(llvm::ArrayRef<std::string> Folders);
+
+/// Whether \p Name is that of a library for remote caches (dtlto/ext/store.h).
+bool isStoreName(llvm::StringRef Name);
 
 /// Checks a plugin's exported struct, which may have another major version and
 /// only a size and a version. \p Name is for messages.

@@ -193,7 +193,7 @@ void dtlto::selectPluginArgs(Options &Opts) {
 
 Error dtlto::finishOptions(Options &Opts, StringRef Dashes) {
   selectPluginArgs(Opts);
-  if (Opts.ShowConfig)
+  if (Opts.ShowConfig || Opts.isPluginQuery())
     return Error::success();
   if (Opts.IsDisabled && Opts.Status == StatusKind::None) {
     Opts.Plugin.clear();
@@ -205,9 +205,8 @@ Error dtlto::finishOptions(Options &Opts, StringRef Dashes) {
   return Error::success();
 }
 
-Expected<const dtlto_plugin *> dtlto::loadNamedPlugin(
-    Options &Opts, Messages &Msg,
-    function_ref<Expected<const dtlto_plugin *>(StringRef)> Load) {
+Expected<const dtlto_plugin *>
+dtlto::loadNamedPlugin(Options &Opts, Messages &Msg, LoadFunction Load) {
   if (Opts.Plugin != AutoPlugin)
     return Load(Opts.Plugin);
   Expected<AutoChoice> Choice = chooseAutoPlugin(Opts, Msg, Load);
@@ -222,9 +221,32 @@ Expected<const dtlto_plugin *> dtlto::loadNamedPlugin(
   return Choice->Plugin;
 }
 
-Expected<const dtlto_plugin *> dtlto::loadStorePlugin(
-    const Options &Opts,
-    function_ref<Expected<const dtlto_plugin *>(StringRef)> Load) {
+Expected<std::string> dtlto::answerPluginQuery(Options &Opts,
+                                               ArrayRef<std::string> Folders,
+                                               StringRef Dashes, Messages &Msg,
+                                               LoadFunction Load) {
+  if (Opts.ListPlugins)
+    return pluginList(Folders, Load);
+  if (!Opts.PluginHelp->empty())
+    Opts.Plugin = *Opts.PluginHelp;
+  if (Opts.Plugin.empty())
+    return failure(Dashes + "thinlto-dist-plugin-help needs a plugin: " +
+                   Dashes + "thinlto-dist-plugin-help=<name>");
+  Expected<const dtlto_plugin *> Plugin = loadNamedPlugin(Opts, Msg, Load);
+  if (!Plugin)
+    return Plugin.takeError();
+  Expected<PluginInfo> Info = readPluginInfo(**Plugin);
+  if (!Info)
+    return Info.takeError();
+  return pluginHelp(
+      *Info, (Dashes + "thinlto-dist-" +
+              (isStoreName(shortPluginName(Opts.Plugin)) ? "remote-cache-arg"
+                                                         : "plugin-arg"))
+                 .str());
+}
+
+Expected<const dtlto_plugin *> dtlto::loadStorePlugin(const Options &Opts,
+                                                      LoadFunction Load) {
   if (Opts.RemoteCache.empty() || Opts.IsDisabled)
     return nullptr;
   Expected<std::string> Name = storePlugin(Opts.RemoteCache);

@@ -23,6 +23,7 @@
 #ifndef DTLTO_RUN_CONFIGURATION_H
 #define DTLTO_RUN_CONFIGURATION_H
 
+#include "Host/PluginInfo.h"
 #include "Run/Options.h"
 
 namespace dtlto {
@@ -50,17 +51,19 @@ llvm::Error finishOptions(Options &Opts, llvm::StringRef Dashes);
 
 /// Loads the plugin that \p Opts name, by \p Load. For "auto", chooses one,
 /// replaces the name in \p Opts, and adds a note.
-llvm::Expected<const dtlto_plugin *> loadNamedPlugin(
-    Options &Opts, Messages &Msg,
-    llvm::function_ref<llvm::Expected<const dtlto_plugin *>(llvm::StringRef)>
-        Load);
+llvm::Expected<const dtlto_plugin *>
+loadNamedPlugin(Options &Opts, Messages &Msg, LoadFunction Load);
+
+/// Returns what --thinlto-dist-plugin=list or --thinlto-dist-plugin-help shows.
+/// \p Load loads plugins from \p Folders.
+llvm::Expected<std::string>
+answerPluginQuery(Options &Opts, llvm::ArrayRef<std::string> Folders,
+                  llvm::StringRef Dashes, Messages &Msg, LoadFunction Load);
 
 /// Loads the library of the remote cache that \p Opts name, by \p Load; null if
 /// they name none.
-llvm::Expected<const dtlto_plugin *> loadStorePlugin(
-    const Options &Opts,
-    llvm::function_ref<llvm::Expected<const dtlto_plugin *>(llvm::StringRef)>
-        Load);
+llvm::Expected<const dtlto_plugin *> loadStorePlugin(const Options &Opts,
+                                                     LoadFunction Load);
 
 /// Shows the notes of \p Opts.
 void showNotes(const Options &Opts, Messages &Msg);

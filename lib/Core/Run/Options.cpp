@@ -191,6 +191,20 @@ static Error setCosts(Options &O, OptionValue G) {
   return Error::success();
 }
 
+static constexpr StringLiteral ListWord = "list";
+
+static Error setPlugin(Options &O, OptionValue G) {
+  O.ListPlugins |= G.Value == ListWord;
+  if (G.Value != ListWord)
+    O.Plugin = G.Value.str();
+  return Error::success();
+}
+
+static Error setPluginHelp(Options &O, OptionValue G) {
+  O.PluginHelp = G.Value.str();
+  return Error::success();
+}
+
 static Error setShowConfig(Options &O, OptionValue) {
   O.ShowConfig = true;
   return Error::success();
@@ -206,6 +220,14 @@ static constexpr OptionInfo Table[] = {
   {Name, Value, ValueKind::Kind, Default, Set, Help},
 #include "Run/Options.def"
 };
+
+/// Whether the option shows something and ends, and so is for the command line
+/// alone.
+static bool isQuery(const OptionInfo &Info, StringRef Value = "") {
+  return Info.Set == setStatus || Info.Set == setShowConfig ||
+         Info.Set == setPluginHelp ||
+         (Info.Set == setPlugin && Value == ListWord);
+}
 
 void dtlto::printHelp(raw_ostream &OS, bool IsCOFF) {
   OS << "\nDTLTO OPTIONS (ld.dtlto(1) says more):\n";
@@ -235,8 +257,7 @@ void dtlto::printOptions(const Options &Opts, raw_ostream &OS) {
           "variable "
           "is read\n";
   for (const OptionInfo &Info : Table) {
-    if (Info.Set == setStatus || Info.Set == setShowConfig ||
-        Info.Name == "thinlto-distribute")
+    if (isQuery(Info) || Info.Name == "thinlto-distribute")
       continue;
     // Only arguments of the plugin add up.
     std::vector<OptionUse> Uses;
@@ -266,17 +287,20 @@ Error dtlto::setOption(Options &Opts, StringRef Name,
   for (const OptionInfo &Info : Table) {
     if (Info.Name != Name)
       continue;
-    const bool IsQuery = Info.Set == setStatus || Info.Set == setShowConfig;
+    const bool IsQuery = isQuery(Info, Value.value_or(""));
     if (IsQuery && Level != OptionLevel::CommandLine)
-      return failure(Spelling + " is for the command line alone");
+      return failure(Spelling + (Info.Set == setPlugin ? "=list" : "") +
+                     " is for the command line alone");
     if (Info.Kind == ValueKind::None) {
       if (Value)
         return failure(Spelling + " takes no value");
       return Info.Set(Opts, {});
     }
+    const bool MayBeEmpty =
+        Info.Set == setPluginArg || (Info.Set == setPluginHelp && !Value);
     if (!Value && Info.Kind == ValueKind::Optional)
       Value = Info.Default;
-    if (!Value || (Value->empty() && Name != "thinlto-dist-plugin-arg"))
+    if (!Value || (Value->empty() && !MayBeEmpty))
       return failure(Spelling + " needs a value: " + Spelling + "=" +
                      Info.Value);
     if (Opts.FirstOption.empty() && Level == OptionLevel::CommandLine &&

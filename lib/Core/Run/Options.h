@@ -77,7 +77,10 @@ struct Options : JobOptions {
   // The cost history's file; empty: none; unset: the default path.
   std::optional<std::string> Costs;
 
-  bool ShowConfig = false; // show all options, and don't link
+  bool ShowConfig = false;  // show all options, and don't link
+  bool ListPlugins = false; // show all plugins, and don't link
+  /// Show this plugin's arguments, and don't link; empty: those of Plugin.
+  std::optional<std::string> PluginHelp;
   bool IsDisabled = false; // DTLTO_DISABLE: no plugin for links
   /// All uses of options, those of lower levels first.
   std::vector<OptionUse> Uses;
@@ -96,6 +99,7 @@ struct Options : JobOptions {
   bool DumbTerminal = false;           // TERM
   std::string MakeFlags;               // MAKEFLAGS
 
+  bool isPluginQuery() const { return ListPlugins || PluginHelp; }
   /// A store that machines share. A folder of that name is ./farm.
   bool keepsInFarm() const { return KeepIR == "farm"; }
   /// The first option of the command line that needs a plugin; may be empty.
