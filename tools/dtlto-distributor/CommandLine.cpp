@@ -21,6 +21,7 @@ static constexpr unsigned MaxJobs = 4096;
 // help with the manual page.
 static constexpr StringLiteral Shared[] = {"plugin",
                                            "plugin-arg",
+                                           "check-plugin",
                                            "fallback",
                                            "local-jobs",
                                            "duplicate",

@@ -7,6 +7,7 @@
 
 #include "Run/Configuration.h"
 #include "Host/AutoPlugin.h"
+#include "Host/PluginCheck.h"
 #include "Host/PluginLoader.h"
 #include "Host/RemoteStore.h"
 #include "Support/Failure.h"
@@ -15,6 +16,7 @@
 #include "Support/Text.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
@@ -161,8 +163,19 @@ Error dtlto::readConfiguration(Options &Opts) {
   if (Error E = readFile(Opts, userFile(), OptionLevel::UserFile))
     return E;
   if (auto Text = sys::Process::GetEnv("DTLTO_OPTIONS"))
-    return readOptionsVariable(Opts, *Text);
-  return Error::success();
+    if (Error E = readOptionsVariable(Opts, *Text))
+      return E;
+  constexpr char Check[] = "DTLTO_CHECK_PLUGIN";
+  std::string Value = sys::Process::GetEnv(Check).value_or("");
+  if (Value.empty())
+    return Error::success();
+  return setFromText(Opts,
+                     ("check-plugin=" + StringSwitch<StringRef>(Value)
+                                            .Case("0", "off")
+                                            .Case("1", "on")
+                                            .Default(Value))
+                         .str(),
+                     OptionLevel::Environment, Check);
 }
 
 //===----------------------------------------------------------------------===//
@@ -205,9 +218,10 @@ Error dtlto::finishOptions(Options &Opts, StringRef Dashes) {
   return Error::success();
 }
 
-Expected<const dtlto_plugin *> dtlto::loadNamedPlugin(
-    Options &Opts, Messages &Msg,
-    function_ref<Expected<const dtlto_plugin *>(StringRef)> Load) {
+/// Loads the plugin that \p Opts name. For "auto", chooses one.
+static Expected<const dtlto_plugin *>
+loadOrChoose(Options &Opts, Messages &Msg,
+             function_ref<Expected<const dtlto_plugin *>(StringRef)> Load) {
   if (Opts.Plugin != AutoPlugin)
     return Load(Opts.Plugin);
   Expected<AutoChoice> Choice = chooseAutoPlugin(Opts, Msg, Load);
@@ -220,6 +234,15 @@ Expected<const dtlto_plugin *> dtlto::loadNamedPlugin(
   (Opts.Status == StatusKind::None ? Opts.DebugNotes : Opts.Notes)
       .push_back(Choice->Why);
   return Choice->Plugin;
+}
+
+Expected<const dtlto_plugin *> dtlto::loadNamedPlugin(
+    Options &Opts, Messages &Msg,
+    function_ref<Expected<const dtlto_plugin *>(StringRef)> Load) {
+  auto Plugin = loadOrChoose(Opts, Msg, Load);
+  if (!Plugin || Opts.CheckPlugin == CheckKind::Off)
+    return Plugin;
+  return checkedPlugin(**Plugin, Opts.CheckPlugin == CheckKind::Error);
 }
 
 Expected<const dtlto_plugin *> dtlto::loadStorePlugin(

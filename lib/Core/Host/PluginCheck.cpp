@@ -1,0 +1,1019 @@
+//===- PluginCheck.cpp - A layer that checks a plugin ---------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Host/PluginCheck.h"
+#include "Host/StructSize.h"
+#include "Rules/Loan.h"
+#include "Rules/Rules.h"
+#include "Support/Failure.h"
+#include "Support/System.h"
+#include "Support/Text.h"
+#include "dtlto/ext/batch.h"
+#include "dtlto/ext/bundle.h"
+#include "dtlto/ext/draft/local-room.h"
+#include "dtlto/ext/local-codegen.h"
+#include "dtlto/ext/numbers.h"
+#include "dtlto/ext/refuted.h"
+#include "dtlto/ext/status.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/xxhash.h"
+#include <algorithm>
+#include <csignal>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <thread>
+#ifdef __linux__
+#include <dlfcn.h>
+#include <ucontext.h>
+#include <unistd.h>
+#endif
+
+using namespace llvm;
+using namespace dtlto;
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+// Larger inputs of a job aren't copied, nor are modules, which many jobs share.
+static constexpr uint64_t MaxCopy = 1 << 20;
+// For threads that are ending when close() returns, and for load_changed() after
+// the last job_done(), on a busy machine.
+static constexpr auto MaxEnding = 1s;
+
+//===----------------------------------------------------------------------===//
+// Wrong accesses to memory
+//===----------------------------------------------------------------------===//
+
+#ifdef __linux__
+
+namespace {
+struct RecordedMisuse {
+  Misuse What;
+  const void *Code; // the instruction; null: unknown
+  std::atomic<bool> IsComplete{false};
+};
+} // namespace
+
+// The same mistake is one finding, however often it is made.
+static RecordedMisuse Recorded[64];
+static std::atomic<unsigned> NumRecorded{0};
+static struct sigaction PreviousAction;
+
+static const void *instruction(const void *Context) {
+  [[maybe_unused]] auto &Registers =
+      static_cast<const ucontext_t *>(Context)->uc_mcontext;
+#if defined(__x86_64__)
+  return reinterpret_cast<const void *>(Registers.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+  return reinterpret_cast<const void *>(Registers.pc);
+#else
+  return nullptr;
+#endif
+}
+
+/// Calls only async-signal-safe functions.
+static void onFault(int Signal, siginfo_t *Info, void *Context) {
+  if (std::optional<Misuse> M = Loan::judge(Info->si_addr)) {
+    if (unsigned I = NumRecorded++; I < std::size(Recorded)) {
+      Recorded[I].What = *M;
+      Recorded[I].Code = instruction(Context);
+      Recorded[I].IsComplete = true;
+    }
+    Loan::reopen(Info->si_addr);
+    return; // repeats the access
+  }
+  if (PreviousAction.sa_flags & SA_SIGINFO)
+    PreviousAction.sa_sigaction(Signal, Info, Context);
+  else if (PreviousAction.sa_handler == SIG_DFL ||
+           PreviousAction.sa_handler == SIG_IGN)
+    ::signal(Signal, SIG_DFL); // repeats the access, and ends
+  else
+    PreviousAction.sa_handler(Signal);
+}
+
+/// Call this after the plugin is loaded: run-time libraries install handlers of
+/// their own then.
+static void catchFaults() {
+  struct sigaction Action = {};
+  Action.sa_sigaction = onFault;
+  Action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  ::sigaction(SIGSEGV, nullptr, &PreviousAction);
+  if (!(PreviousAction.sa_flags & SA_SIGINFO) ||
+      PreviousAction.sa_sigaction != onFault)
+    ::sigaction(SIGSEGV, &Action, nullptr);
+}
+
+/// Returns " (in FILE at 0xOFFSET)", for addr2line, or nothing.
+static std::string placeOf(const void *Code) {
+  Dl_info Info;
+  if (!Code || !::dladdr(Code, &Info) || !Info.dli_fname)
+    return "";
+  return (" (in " + Twine(Info.dli_fname) + " at 0x" +
+          Twine::utohexstr(reinterpret_cast<uintptr_t>(Code) -
+                           reinterpret_cast<uintptr_t>(Info.dli_fbase)) +
+          ")")
+      .str();
+}
+
+/// Identifies a thread of this process: its id and the time when it began.
+using ThreadKey = std::pair<pid_t, std::string>;
+
+/// Returns the start time of a thread that is running, or "".
+static std::string startOf(pid_t Thread) {
+  auto Text =
+      readSmallFile("/proc/self/task/" + std::to_string(Thread) + "/stat", 4096);
+  if (!Text) {
+    consumeError(Text.takeError());
+    return "";
+  }
+  // The name, which is in parentheses, may have spaces.
+  StringRef Rest = StringRef(Text->value_or("")).rsplit(") ").second;
+  SmallVector<StringRef, 32> Fields;
+  Rest.split(Fields, ' ');
+  return Fields.size() > 19 && Fields[0] != "Z" && Fields[0] != "X"
+             ? Fields[19].str()
+             : "";
+}
+
+static ThreadKey thisThread() {
+  const pid_t Thread = ::gettid();
+  return {Thread, startOf(Thread)};
+}
+static bool isRunning(const ThreadKey &Thread) {
+  return !Thread.second.empty() && startOf(Thread.first) == Thread.second;
+}
+
+#else
+
+using ThreadKey = int;
+static void catchFaults() {}
+static ThreadKey thisThread() { return 0; }
+static bool isRunning(ThreadKey) { return false; }
+
+#endif
+
+//===----------------------------------------------------------------------===//
+// Findings
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// The findings of all sessions. Never destroyed: threads of the plugin may run
+/// until the process ends.
+class Check {
+public:
+  Check(const dtlto_plugin &Plugin, bool IsStrict);
+
+  void add(StringRef Section, const Twine &What, StringRef Fix);
+  void addSlowCall(const std::string &Sentence);
+  void collectMisuses();
+
+  void show(Messages &NewMsg);
+  unsigned count();
+  void end();
+
+  const dtlto_plugin &Plugin;
+  const bool IsStrict;
+  dtlto_plugin Entry = {};
+  dtlto_batch Batch = {};
+  dtlto_refuted Refuted = {};
+  dtlto_status Status = {};
+  std::atomic<unsigned> NumJobs{0};
+
+private:
+  // To be called with the mutex held.
+  void showPending();
+
+  std::mutex Mutex; // guards the members below
+  Messages *Msg = nullptr;
+  std::set<std::string> BrokenRules; // by how to mend them
+  std::vector<std::pair<MessageLevel, std::string>> Pending;
+  unsigned NumCollected = 0; // of Recorded
+};
+
+} // namespace
+
+static Check *TheCheck = nullptr;
+
+void Check::add(StringRef Section, const Twine &What, StringRef Fix) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  if (!BrokenRules.insert(Fix.str()).second)
+    return;
+  Pending.push_back({IsStrict ? MessageLevel::Error : MessageLevel::Warning,
+                     sanitizedLine(("plugin '" + Twine(Plugin.name) + "': " +
+                                    What + " (" + Section + ": " + Fix + ")")
+                                       .str())});
+  showPending();
+}
+
+void Check::addSlowCall(const std::string &Sentence) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  Pending.push_back({MessageLevel::Note,
+                     "plugin '" + std::string(Plugin.name) + "': " + Sentence});
+  showPending();
+}
+
+void Check::showPending() {
+  if (!Msg)
+    return;
+  for (auto &[Level, Text] : std::exchange(Pending, {}))
+    Msg->emit(Level, Text);
+}
+
+void Check::collectMisuses() {
+#ifdef __linux__
+  while (true) {
+    const RecordedMisuse *R = nullptr;
+    {
+      std::lock_guard<std::mutex> Lock(Mutex);
+      if (NumCollected < std::size(Recorded) &&
+          Recorded[NumCollected].IsComplete)
+        R = &Recorded[NumCollected++];
+    }
+    if (!R)
+      return;
+    std::string What = "it ";
+    for (const char *Piece : R->What.What)
+      What += Piece;
+    add("Memory", What + placeOf(R->Code), R->What.Fix);
+  }
+#endif
+}
+
+void Check::show(Messages &NewMsg) {
+  collectMisuses();
+  std::lock_guard<std::mutex> Lock(Mutex);
+  Msg = &NewMsg;
+  showPending();
+}
+
+unsigned Check::count() {
+  collectMisuses();
+  std::lock_guard<std::mutex> Lock(Mutex);
+  return BrokenRules.size();
+}
+
+void Check::end() {
+  const unsigned N = count();
+  std::lock_guard<std::mutex> Lock(Mutex);
+  if (!Msg)
+    return; // the plugin wasn't called
+  std::string Text = "plugin '" + std::string(Plugin.name) + "': ";
+  if (N == 0)
+    Text += "no finding";
+  else
+    Text += std::to_string(N) + (N == 1 ? " finding" : " findings");
+  Msg->note(Text + " in " + Twine(NumJobs) +
+            (NumJobs == 1 ? " job" : " jobs") +
+            " (--thinlto-dist-check-plugin)");
+  Msg = nullptr;
+}
+
+void dtlto::showFindings(Messages &Msg) {
+  if (TheCheck)
+    TheCheck->show(Msg);
+}
+
+Error dtlto::failForFindings() {
+  if (!TheCheck || !TheCheck->IsStrict)
+    return Error::success();
+  const unsigned N = TheCheck->count();
+  if (N == 0)
+    return Error::success();
+  return failure("plugin '" + Twine(TheCheck->Plugin.name) + "': " + Twine(N) +
+                 (N == 1 ? " finding" : " findings") +
+                 " (--thinlto-dist-check-plugin=error)");
+}
+
+void dtlto::countFindings() {
+  if (TheCheck)
+    TheCheck->end();
+}
+
+//===----------------------------------------------------------------------===//
+// A session
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Memory whose owner releases it once: of the linker, owned by the plugin, or
+/// the other way around. Never destroyed.
+struct CheckedBuffer {
+  CheckedBuffer(const Rules &TheRules, std::string What, dtlto_buffer Raw)
+      : TheRules(TheRules), What(std::move(What)), Raw(Raw) {}
+
+  /// Replaces \p Buffer by one that is checked.
+  static void wrap(dtlto_buffer &Buffer, const Rules &TheRules,
+                   std::string What, bool IsPlugins);
+  void release();
+  uint64_t hash() const {
+    return xxh3_64bits(
+        ArrayRef(static_cast<const uint8_t *>(Raw.data), Raw.size));
+  }
+
+  const Rules &TheRules;
+  const std::string What;
+  const dtlto_buffer Raw;
+  uint64_t Hash = 0; // of an object of the plugin's; 0: not known
+  std::atomic<unsigned> NumReleases{0};
+};
+
+/// A session of the linker's, for which this is the plugin's, and one of the
+/// plugin's, for which this is the host's context. Never destroyed.
+class CheckedSession {
+public:
+  CheckedSession(Check &TheCheck, const dtlto_host &Host);
+
+  static void configure(const dtlto_session_params *Params,
+                        dtlto_session_config *Config);
+  static int32_t open(const dtlto_host *Host,
+                      const dtlto_session_params *Params,
+                      dtlto_session **Session);
+  int32_t submit(const dtlto_job *Job);
+  void cancel(uint64_t Job);
+  int32_t load(dtlto_load *Load);
+  void close();
+  static const void *pluginExtension(const char *Id);
+  void completeBatch();
+  void refute(uint64_t Job, const char *Worker, int32_t Status);
+  int32_t queryStatus(uint32_t LimitMs,
+                      void (*Worker)(void *, const dtlto_worker_status *),
+                      void *Context);
+
+  /// The C function that calls a member for a \p Handle.
+  template <typename Handle, auto Fn> struct Entry;
+
+private:
+  struct JobRecord {
+    std::string Name; // for messages
+    Loan *Lent;
+    std::vector<const dtlto_input *> Inputs, LentInputs;
+    bool Accepted = false, Done = false, Cancelled = false, Entered = false;
+    bool MayRun() const { return !Done; }
+  };
+
+  // The functions of the host.
+  void log(uint32_t Level, const char *Message);
+  void jobState(uint64_t Job, uint32_t State, const char *Worker);
+  void jobDone(uint64_t Job, const dtlto_result *Result);
+  void loadChanged();
+  int32_t checkResult(uint64_t Job, dtlto_span Object, char *Why,
+                      uint64_t WhySize);
+  const void *hostExtension(const char *Id);
+  int32_t runLocally(uint64_t Job, dtlto_result *Result);
+  int32_t makeBundle(uint64_t Job, dtlto_bundle_spans *Out);
+  int32_t enterRoom(uint64_t Job);
+  void leaveRoom(uint64_t Job, uint64_t Bytes);
+  void sessionNumber(const char *Name, uint32_t Unit, uint64_t Value);
+  void jobNumber(uint64_t Job, const char *Name, uint32_t Unit, uint64_t Value);
+
+  int32_t openInner(const dtlto_session_params &Params);
+  const dtlto_job *lend(const dtlto_job &Job);
+  /// Notes the calling thread. Returns whether the host may still be called.
+  bool beginHostCall(const char *Function);
+  bool isLinkThread() const { return std::this_thread::get_id() == LinkThread; }
+  JobRecord *find(uint64_t Job); // with the mutex held; null: not the plugin's
+  std::string nameOf(uint64_t Job);
+  template <typename F> auto locked(F Fn) {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    return Fn();
+  }
+  template <typename F> auto timed(const char *Name, F Fn);
+  template <typename T> const T *hostsOwn(const char *Id) const {
+    return static_cast<const T *>(Host.extension(Host.context, Id));
+  }
+  void checkRoom();
+  void checkThreads();
+
+  Check &Findings;
+  Rules TheRules;
+  const dtlto_plugin &Plugin;
+  const dtlto_host &Host;       // the linker's, until close() returns
+  dtlto_session *Inner = nullptr; // the plugin's
+  Loan &Lent;                   // the host for the plugin
+  const dtlto_host *LentHost;
+  const std::thread::id LinkThread = std::this_thread::get_id();
+  dtlto_local_codegen Codegen = {};
+  dtlto_bundle Bundle = {};
+  dtlto_local_room Room = {};
+  dtlto_numbers Numbers = {};
+
+  std::mutex Mutex; // guards the members below
+  enum { Opening, Open, Closing, Closed } Phase = Opening;
+  std::map<uint64_t, JobRecord> Jobs;
+  std::vector<std::unique_ptr<CheckedBuffer>> Bundles;
+  std::set<ThreadKey> Callers; // threads of the plugin
+  std::string OpenErrors;
+  bool InSubmit = false;
+  uint64_t NumAccepted = 0, NumDone = 0, RoomCount = 0;
+  Clock::time_point LastDone;
+  // Of the last submit(), if it was BUSY: RoomCount before it, NumDone after it.
+  std::optional<std::pair<uint64_t, uint64_t>> Busy;
+};
+
+template <typename Handle, typename R, typename... Args,
+          R (CheckedSession::*Fn)(Args...)>
+struct CheckedSession::Entry<Handle, Fn> {
+  static R call(Handle *H, Args... A) {
+    return (reinterpret_cast<CheckedSession *>(H)->*Fn)(A...);
+  }
+};
+
+} // namespace
+
+template <auto Fn>
+using PluginEntry = CheckedSession::Entry<dtlto_session, Fn>;
+
+void CheckedBuffer::release() {
+  const unsigned N = ++NumReleases;
+  TheRules.releasedOnce(N, What);
+  if (N != 1)
+    return; // the linker would crash
+  TheRules.expect(Hash == 0 || Hash == hash(), "dtlto_buffer",
+                  What + " was changed after its job_done()",
+                  "the bytes are the host's from then on: free them in "
+                  "release(), and nowhere else");
+  if (Raw.release)
+    Raw.release(Raw.owner, Raw.data, Raw.size);
+}
+
+void CheckedBuffer::wrap(dtlto_buffer &Buffer, const Rules &TheRules,
+                         std::string What, bool IsPlugins) {
+  if (!Buffer.data || Buffer.size == 0 || Buffer.size > INT64_MAX)
+    return;
+  auto *Checked = new CheckedBuffer(TheRules, std::move(What), Buffer);
+  if (IsPlugins)
+    Checked->Hash = Checked->hash();
+  Buffer.owner = Checked;
+  Buffer.release = [](void *Owner, const void *, uint64_t) {
+    static_cast<CheckedBuffer *>(Owner)->release();
+  };
+}
+
+static std::string textOf(const char *Text) { return Text ? Text : ""; }
+
+static Rules::Reporter reporter(Check &C) {
+  return [&C](StringRef Section, const Twine &What, StringRef Fix) {
+    C.add(Section, What, Fix);
+  };
+}
+
+static const dtlto_session_params *
+lendParams(const dtlto_session_params &Params, Loan *&Memory) {
+  std::vector<std::string> Args(Params.args, Params.args + Params.num_args);
+  size_t Room = 4096 + textOf(Params.linker).size() +
+                textOf(Params.output).size();
+  for (const std::string &Arg : Args)
+    Room += Loan::room(Arg.size() + 1) + sizeof(char *);
+  Memory = new Loan("the dtlto_session_params (or what they point at)",
+                    FixOfParams, Room);
+  dtlto_session_params *Copy = Memory->addStruct(Params);
+  Copy->args = Memory->addStrings(Args);
+  for (auto Field : {&dtlto_session_params::llvm_version,
+                     &dtlto_session_params::linker,
+                     &dtlto_session_params::output})
+    if (Params.*Field)
+      Copy->*Field = Memory->addString(Params.*Field);
+  Memory->seal();
+  return Copy;
+}
+
+/// Lets the plugin's function \p Name fill in \p Struct by \p Fn.
+template <typename T, typename F>
+static void fillIn(const Rules &R, const char *Name, const char *Type,
+                   const char *Why, T &Struct, F Fn) {
+  auto *Memory =
+      new Loan(std::string("the ") + Type,
+               std::string("fill it in ") + Name + "(), and do not keep it");
+  T *Copy = Memory->addStruct(Struct);
+  Fn(Copy);
+  R.keptSize(Struct.size, Copy->size, Name, Type);
+  Struct = *Copy;
+  Memory->end(Why);
+}
+
+void CheckedSession::configure(const dtlto_session_params *Params,
+                               dtlto_session_config *Config) {
+  Check &C = *TheCheck;
+  const Rules R(C.Plugin, reporter(C));
+  Loan *Memory;
+  const dtlto_session_params *Copy = lendParams(*Params, Memory);
+  fillIn(R, "configure", "dtlto_session_config", "configure() has returned",
+         *Config, [&](dtlto_session_config *ConfigCopy) {
+           C.Plugin.configure(Copy, ConfigCopy);
+           // The text may be in the parameters. The caller copies it.
+           if (ConfigCopy->no_fallback)
+             ConfigCopy->no_fallback =
+                 (new std::string(ConfigCopy->no_fallback))->c_str();
+         });
+  R.config(*Config);
+  Memory->end("configure() has returned");
+  C.collectMisuses();
+}
+
+CheckedSession::CheckedSession(Check &Findings, const dtlto_host &Host)
+    : Findings(Findings), TheRules(Findings.Plugin, reporter(Findings)),
+      Plugin(Findings.Plugin), Host(Host),
+      Lent(*new Loan("the dtlto_host", FixOfHost)) {
+  using S = CheckedSession;
+  using Context = dtlto_host_context;
+  dtlto_host *Copy = Lent.addStruct(Host);
+  Copy->name = Lent.addString(Host.name);
+  Copy->version = Lent.addString(Host.version);
+  Copy->context = reinterpret_cast<Context *>(this);
+  Copy->log = Entry<Context, &S::log>::call;
+  Copy->job_state = Entry<Context, &S::jobState>::call;
+  Copy->job_done = Entry<Context, &S::jobDone>::call;
+  Copy->load_changed = Entry<Context, &S::loadChanged>::call;
+  Copy->check_result = Entry<Context, &S::checkResult>::call;
+  Copy->extension = Entry<Context, &S::hostExtension>::call;
+  Lent.seal();
+  LentHost = Copy;
+  auto Wrap = [&](auto &Wrapper, const char *Id) {
+    if (auto *Own = hostsOwn<std::decay_t<decltype(Wrapper)>>(Id))
+      Wrapper = *Own;
+  };
+  Wrap(Codegen, DTLTO_EXT_LOCAL_CODEGEN);
+  Codegen.run = Entry<Context, &S::runLocally>::call;
+  Wrap(Bundle, DTLTO_EXT_BUNDLE);
+  Bundle.make = Entry<Context, &S::makeBundle>::call;
+  Wrap(Room, DTLTO_EXT_LOCAL_ROOM);
+  Room.enter = Entry<Context, &S::enterRoom>::call;
+  Room.leave = Entry<Context, &S::leaveRoom>::call;
+  Wrap(Numbers, DTLTO_EXT_NUMBERS);
+  Numbers.session = Entry<Context, &S::sessionNumber>::call;
+  Numbers.job = Entry<Context, &S::jobNumber>::call;
+}
+
+/// Calls the plugin's function \p Name, which doesn't wait.
+template <typename F> auto CheckedSession::timed(const char *Name, F Fn) {
+  struct Scope {
+    ~Scope() {
+      S.TheRules.tookTime(Name, Clock::now() - Begin);
+      S.Findings.collectMisuses();
+    }
+    CheckedSession &S;
+    const char *Name;
+    const Clock::time_point Begin = Clock::now();
+  } TheScope{*this, Name};
+  return Fn();
+}
+
+int32_t CheckedSession::open(const dtlto_host *Host,
+                             const dtlto_session_params *Params,
+                             dtlto_session **Session) {
+  auto *S = new CheckedSession(*TheCheck, *Host);
+  *Session = reinterpret_cast<dtlto_session *>(S);
+  return S->openInner(*Params);
+}
+
+int32_t CheckedSession::openInner(const dtlto_session_params &Params) {
+  Loan *Memory;
+  const dtlto_session_params *Copy = lendParams(Params, Memory);
+  const int32_t Status = Plugin.open(LentHost, Copy, &Inner);
+  Memory->end("open() has returned");
+  Findings.collectMisuses();
+  if (Status == DTLTO_OK)
+    TheRules.opened(Inner);
+  else
+    TheRules.openFailed(Status, locked([&] { return OpenErrors; }));
+  locked([&] { Phase = Open; });
+  return Status;
+}
+
+CheckedSession::JobRecord *CheckedSession::find(uint64_t Job) {
+  auto I = Jobs.find(Job);
+  return I == Jobs.end() ? nullptr : &I->second;
+}
+
+std::string CheckedSession::nameOf(uint64_t Job) {
+  return locked([&] {
+    JobRecord *R = find(Job);
+    return "job " + std::to_string(Job) + (R ? " (" + R->Name + ")" : "");
+  });
+}
+
+/// Returns a copy of \p Job for the plugin, and keeps a record of it.
+const dtlto_job *CheckedSession::lend(const dtlto_job &Job) {
+  JobRecord R;
+  R.Name = Job.name;
+  auto IsCopied = [](const dtlto_input &In) {
+    return In.role != DTLTO_ROLE_PRIMARY && In.role != DTLTO_ROLE_IMPORT &&
+           In.bytes.size <= MaxCopy;
+  };
+  constexpr const char *dtlto_job::*Texts[] = {
+      &dtlto_job::name, &dtlto_job::triple, &dtlto_job::output,
+      &dtlto_job::config, &dtlto_job::avoid};
+  size_t Room = 4096;
+  for (auto Field : Texts)
+    Room += Loan::room(textOf(Job.*Field).size() + 1);
+  std::vector<std::string> Args;
+  for (uint32_t I = 0; Job.args && I != Job.num_args; ++I) {
+    Args.push_back(Job.args[I]);
+    Room += Loan::room(Args.back().size() + 1) + sizeof(char *);
+  }
+  for (uint32_t I = 0; Job.inputs && I != Job.num_inputs; ++I) {
+    const dtlto_input &In = *Job.inputs[I];
+    R.Inputs.push_back(&In);
+    Room += sizeof(In) + sizeof(&In) + Loan::room(textOf(In.path).size() + 1) +
+            (IsCopied(In) ? Loan::room(In.bytes.size) : 0);
+  }
+  R.Lent = new Loan("the dtlto_job (or what it points at) of job " +
+                        std::to_string(Job.id) + " (" + R.Name + ")",
+                    FixOfJob, Room);
+  dtlto_job *Copy = R.Lent->addStruct(Job);
+  for (auto Field : Texts)
+    if (Job.*Field)
+      Copy->*Field = R.Lent->addString(Job.*Field);
+  if (Job.args)
+    Copy->args = R.Lent->addStrings(Args);
+  for (const dtlto_input *In : R.Inputs) {
+    dtlto_input *InputCopy = R.Lent->addStruct(*In);
+    InputCopy->path = R.Lent->addString(In->path);
+    if (IsCopied(*In))
+      InputCopy->bytes.data =
+          R.Lent->addBytes(In->bytes.data, In->bytes.size);
+    R.LentInputs.push_back(InputCopy);
+  }
+  if (Job.inputs)
+    Copy->inputs = R.Lent->addArray(R.LentInputs);
+  R.Lent->seal();
+  // A job that was refused may be offered again.
+  locked([&] { Jobs.insert_or_assign(Job.id, std::move(R)); });
+  return Copy;
+}
+
+//===----------------------------------------------------------------------===//
+// The plugin's functions
+//===----------------------------------------------------------------------===//
+
+int32_t CheckedSession::submit(const dtlto_job *Job) {
+  ++Findings.NumJobs;
+  const uint64_t Id = Job->id;
+  const dtlto_job *Copy = lend(*Job);
+  const uint64_t RoomBefore = locked([&] {
+    InSubmit = true;
+    return RoomCount;
+  });
+  const int32_t Status =
+      timed("submit", [&] { return Plugin.submit(Inner, Copy); });
+  std::unique_lock<std::mutex> Lock(Mutex);
+  InSubmit = false;
+  JobRecord &R = Jobs[Id];
+  const bool IsDone = R.Done;
+  R.Accepted = Status == DTLTO_OK;
+  NumAccepted += R.Accepted;
+  Busy.reset();
+  if (Status == DTLTO_BUSY)
+    Busy = {RoomBefore, NumDone};
+  if (!R.Accepted) {
+    R.Lent->end(Status == DTLTO_BUSY ? "submit() has returned DTLTO_BUSY"
+                                     : "submit() has refused the job");
+    Jobs.erase(Id);
+  }
+  Lock.unlock();
+  TheRules.submitReturned(Status, IsDone);
+  return Status;
+}
+
+void CheckedSession::cancel(uint64_t Job) {
+  locked([&] {
+    if (JobRecord *R = find(Job))
+      R->Cancelled = true;
+  });
+  timed("cancel", [&] { Plugin.cancel(Inner, Job); });
+}
+
+int32_t CheckedSession::load(dtlto_load *Load) {
+  int32_t Status = DTLTO_OK;
+  fillIn(TheRules, "load", "dtlto_load", "load() has returned", *Load,
+         [&](dtlto_load *Copy) {
+           Status = timed("load", [&] { return Plugin.load(Inner, Copy); });
+         });
+  TheRules.load(Status, *Load, locked([&] { return NumAccepted; }));
+  return Status;
+}
+
+void CheckedSession::close() {
+  checkRoom();
+  locked([&] { Phase = Closing; });
+  Plugin.close(Inner);
+  locked([&] { Phase = Closed; });
+  Lent.end("close() has returned");
+  for (auto &[Id, R] : Jobs)
+    TheRules.hasEnded(R.Done, nameOf(Id));
+  for (const auto &B : Bundles)
+    TheRules.isReleased(B->NumReleases, B->What);
+  checkThreads();
+  for (const std::string &Sentence : TheRules.slowCalls())
+    Findings.addSlowCall(Sentence);
+  Findings.collectMisuses();
+}
+
+/// A plugin that has returned BUSY reports room when its last job has ended.
+void CheckedSession::checkRoom() {
+  const bool HasToldRoom = locked([&] {
+    return !Busy || Busy->first != RoomCount || Busy->second == NumDone ||
+           NumDone != NumAccepted || Clock::now() - LastDone < MaxEnding;
+  });
+  TheRules.reportsRoom(HasToldRoom, NumAccepted);
+}
+
+void CheckedSession::checkThreads() {
+  auto NumRunning = [&] {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    return llvm::count_if(Callers, isRunning);
+  };
+  auto N = NumRunning();
+  for (auto End = Clock::now() + MaxEnding; N != 0 && Clock::now() < End;
+       N = NumRunning())
+    std::this_thread::sleep_for(5ms);
+  TheRules.threadsEnded(N == 0, Twine(N) + (N == 1 ? " thread" : " threads") +
+                                    " that called the host did not end");
+}
+
+const void *CheckedSession::pluginExtension(const char *Id) {
+  Check &C = *TheCheck;
+  const void *Raw = C.Plugin.extension(Id);
+  if (!Raw)
+    return nullptr;
+  // Those with a session, which is the layer's. Their size is the plugin's.
+  auto Wrap = [&](auto &Wrapper) -> const void * {
+    Wrapper.size = std::min(*static_cast<const uint32_t *>(Raw),
+                            uint32_t(sizeof(Wrapper)));
+    Rules(C.Plugin, reporter(C))
+        .expect(Wrapper.size == sizeof(Wrapper), "dtlto_plugin.extension",
+                "the `size` of " + Twine(Id) + " is " + Twine(Wrapper.size),
+                "set it to the struct's sizeof(): otherwise the linker does "
+                "not use the extension");
+    return &Wrapper;
+  };
+  StringRef Name = Id;
+  return Name == DTLTO_EXT_BATCH     ? Wrap(C.Batch)
+         : Name == DTLTO_EXT_REFUTED ? Wrap(C.Refuted)
+         : Name == DTLTO_EXT_STATUS  ? Wrap(C.Status)
+                                     : Raw;
+}
+
+/// An extension of the plugin, whose size was checked.
+template <typename T>
+static const T &pluginsOwn(const dtlto_plugin &Plugin, const char *Id) {
+  return *static_cast<const T *>(Plugin.extension(Id));
+}
+
+void CheckedSession::completeBatch() {
+  timed("complete", [&] {
+    pluginsOwn<dtlto_batch>(Plugin, DTLTO_EXT_BATCH).complete(Inner);
+  });
+}
+
+void CheckedSession::refute(uint64_t Job, const char *Worker, int32_t Status) {
+  timed("refuted", [&] {
+    pluginsOwn<dtlto_refuted>(Plugin, DTLTO_EXT_REFUTED)
+        .result(Inner, Job, Worker, Status);
+  });
+}
+
+int32_t CheckedSession::queryStatus(uint32_t LimitMs,
+                                    void (*Worker)(void *,
+                                                   const dtlto_worker_status *),
+                                    void *Context) {
+  return pluginsOwn<dtlto_status>(Plugin, DTLTO_EXT_STATUS)
+      .query(Inner, LimitMs, Worker, Context);
+}
+
+//===----------------------------------------------------------------------===//
+// The host's functions
+//===----------------------------------------------------------------------===//
+
+bool CheckedSession::beginHostCall(const char *Function) {
+  static thread_local const CheckedSession *Last = nullptr;
+  Findings.collectMisuses();
+  if (Last != this && !isLinkThread())
+    locked([&] { Callers.insert(thisThread()); });
+  Last = this;
+  return TheRules.isInTime(locked([&] { return Phase != Closed; }), Function);
+}
+
+void CheckedSession::log(uint32_t Level, const char *Message) {
+  if (!beginHostCall("log"))
+    return;
+  TheRules.log(Level, Message);
+  if (Level == DTLTO_LOG_ERROR)
+    locked([&] { OpenErrors += textOf(Message); });
+  Host.log(Host.context, Level, Message);
+}
+
+void CheckedSession::jobState(uint64_t Job, uint32_t State,
+                              const char *Worker) {
+  if (!beginHostCall("job_state"))
+    return;
+  TheRules.state(locked([&] { return find(Job); }), nameOf(Job));
+  Host.job_state(Host.context, Job, State, Worker);
+}
+
+void CheckedSession::jobDone(uint64_t Job, const dtlto_result *Result) {
+  if (!beginHostCall("job_done"))
+    return;
+  const std::string Name = nameOf(Job);
+  std::unique_lock<std::mutex> Lock(Mutex);
+  JobRecord *R = find(Job);
+  const bool IsFirst = R && !R->Done;
+  const bool MayBeCancelled = R && (R->Cancelled || Phase == Closing);
+  const bool IsInSubmit = InSubmit && isLinkThread();
+  Loan *Memory = IsFirst ? R->Lent : nullptr;
+  if (IsFirst) {
+    R->Done = true;
+    ++NumDone;
+    LastDone = Clock::now();
+  }
+  Lock.unlock();
+  dtlto_result Copy;
+  if (TheRules.isDue(R, IsFirst, Name)) {
+    TheRules.notInSubmit(IsInSubmit);
+    if (TheRules.hasSize(Result, Name)) {
+      TheRules.result(*Result, Name, MayBeCancelled);
+      Copy = *Result;
+      CheckedBuffer::wrap(Copy.object, TheRules, "the object of " + Name,
+                          /*IsPlugins=*/true);
+      Result = &Copy;
+    }
+  }
+  Host.job_done(Host.context, Job, Result);
+  // The result's strings may be in the job.
+  if (Memory)
+    Memory->end("its job_done() was called");
+}
+
+void CheckedSession::loadChanged() {
+  if (!beginHostCall("load_changed"))
+    return;
+  locked([&] { ++RoomCount; });
+  Host.load_changed(Host.context);
+}
+
+int32_t CheckedSession::checkResult(uint64_t Job, dtlto_span Object, char *Why,
+                                    uint64_t WhySize) {
+  if (!beginHostCall("check_result"))
+    return DTLTO_ERROR_CALLER;
+  TheRules.checksRunningJob(locked([&] {
+                              JobRecord *R = find(Job);
+                              return R && !R->Done;
+                            }),
+                            nameOf(Job));
+  return Host.check_result(Host.context, Job, Object, Why, WhySize);
+}
+
+const void *CheckedSession::hostExtension(const char *Id) {
+  if (!beginHostCall("extension"))
+    return nullptr;
+  const void *Own = Host.extension(Host.context, Id);
+  if (!Own)
+    return nullptr;
+  return StringSwitch<const void *>(Id)
+      .Case(DTLTO_EXT_LOCAL_CODEGEN, &Codegen)
+      .Case(DTLTO_EXT_BUNDLE, &Bundle)
+      .Case(DTLTO_EXT_LOCAL_ROOM, &Room)
+      .Case(DTLTO_EXT_NUMBERS, &Numbers)
+      .Default(Own);
+}
+
+int32_t CheckedSession::runLocally(uint64_t Job, dtlto_result *Result) {
+  if (!beginHostCall("run"))
+    return Result->status = DTLTO_ERROR_CALLER;
+  const std::string Name = nameOf(Job);
+  TheRules.runsRunningJob(locked([&] {
+                            JobRecord *R = find(Job);
+                            return R && !R->Done;
+                          }),
+                          Name);
+  const int32_t Status = hostsOwn<dtlto_local_codegen>(DTLTO_EXT_LOCAL_CODEGEN)
+                             ->run(Host.context, Job, Result);
+  CheckedBuffer::wrap(Result->object, TheRules,
+                      "the linker's own object of " + Name,
+                      /*IsPlugins=*/false);
+  return Status;
+}
+
+int32_t CheckedSession::makeBundle(uint64_t Job, dtlto_bundle_spans *Out) {
+  if (!beginHostCall("make"))
+    return DTLTO_ERROR_CALLER;
+  TheRules.bundleSize(Out->size);
+  dtlto_bundle_spans Own = {sizeof(Own), 0, nullptr, nullptr, nullptr};
+  const int32_t Status =
+      hostsOwn<dtlto_bundle>(DTLTO_EXT_BUNDLE)->make(Host.context, Job, &Own);
+  std::vector<dtlto_bundle_span> Spans(Own.spans, Own.spans + Own.num_spans);
+  const std::string Name = nameOf(Job);
+  std::lock_guard<std::mutex> Lock(Mutex);
+  // Inputs are those that the plugin has.
+  if (JobRecord *R = find(Job))
+    for (dtlto_bundle_span &Span : Spans)
+      if (auto I = llvm::find(R->Inputs, Span.input); I != R->Inputs.end()) {
+        Span.input = R->LentInputs[I - R->Inputs.begin()];
+        Span.bytes = Span.input->bytes;
+      }
+  *Out = Own;
+  if (Status != DTLTO_OK)
+    return Status;
+  struct Owned {
+    CheckedBuffer *Buffer;
+    Loan *Memory;
+    dtlto_bundle_spans Own;
+  };
+  const std::string What = "the bundle of " + Name;
+  auto *Memory = new Loan(What, "read a bundle only until you release it",
+                          4096 + Spans.size() * sizeof(Spans[0]));
+  auto *O = new Owned{nullptr, Memory, Own};
+  Bundles.push_back(std::make_unique<CheckedBuffer>(
+      TheRules, What,
+      dtlto_buffer{nullptr, 0, O, [](void *Owner, const void *, uint64_t) {
+                     auto *O = static_cast<Owned *>(Owner);
+                     O->Memory->end("it was released");
+                     if (O->Own.release)
+                       O->Own.release(O->Own.owner);
+                   }}));
+  Out->spans = Memory->addArray(Spans);
+  Memory->seal();
+  Out->owner = Bundles.back().get();
+  Out->release = [](void *Owner) {
+    static_cast<CheckedBuffer *>(Owner)->release();
+  };
+  return Status;
+}
+
+int32_t CheckedSession::enterRoom(uint64_t Job) {
+  if (!beginHostCall("enter"))
+    return DTLTO_ERROR_CALLER;
+  TheRules.entersOutside(isLinkThread());
+  TheRules.entersOnce(locked([&] {
+                        JobRecord *R = find(Job);
+                        return R && !R->Done &&
+                               !std::exchange(R->Entered, true);
+                      }),
+                      nameOf(Job));
+  return hostsOwn<dtlto_local_room>(DTLTO_EXT_LOCAL_ROOM)
+      ->enter(Host.context, Job);
+}
+
+void CheckedSession::leaveRoom(uint64_t Job, uint64_t Bytes) {
+  if (!beginHostCall("leave"))
+    return;
+  locked([&] {
+    if (JobRecord *R = find(Job))
+      R->Entered = false;
+  });
+  hostsOwn<dtlto_local_room>(DTLTO_EXT_LOCAL_ROOM)
+      ->leave(Host.context, Job, Bytes);
+}
+
+void CheckedSession::sessionNumber(const char *Name, uint32_t Unit,
+                                   uint64_t Value) {
+  if (!beginHostCall("a function of dtlto.numbers/1"))
+    return;
+  TheRules.number(Name);
+  hostsOwn<dtlto_numbers>(DTLTO_EXT_NUMBERS)
+      ->session(Host.context, Name, Unit, Value);
+}
+
+void CheckedSession::jobNumber(uint64_t Job, const char *Name, uint32_t Unit,
+                               uint64_t Value) {
+  if (!beginHostCall("a function of dtlto.numbers/1"))
+    return;
+  TheRules.number(Name);
+  TheRules.numberOfJob(locked([&] { return find(Job); }), nameOf(Job));
+  hostsOwn<dtlto_numbers>(DTLTO_EXT_NUMBERS)
+      ->job(Host.context, Job, Name, Unit, Value);
+}
+
+//===----------------------------------------------------------------------===//
+// The layer
+//===----------------------------------------------------------------------===//
+
+Check::Check(const dtlto_plugin &Plugin, bool IsStrict)
+    : Plugin(Plugin), IsStrict(IsStrict), Entry(Plugin) {
+  using S = CheckedSession;
+  Entry.size = sizeof(Entry);
+  Entry.configure = S::configure;
+  Entry.open = S::open;
+  Entry.submit = PluginEntry<&S::submit>::call;
+  Entry.cancel = PluginEntry<&S::cancel>::call;
+  Entry.load = PluginEntry<&S::load>::call;
+  Entry.close = PluginEntry<&S::close>::call;
+  Entry.extension = S::pluginExtension;
+  Batch.complete = PluginEntry<&S::completeBatch>::call;
+  Refuted.result = PluginEntry<&S::refute>::call;
+  Status.query = PluginEntry<&S::queryStatus>::call;
+}
+
+const dtlto_plugin *dtlto::checkedPlugin(const dtlto_plugin &Plugin,
+                                         bool IsStrict) {
+  catchFaults();
+  TheCheck = new Check(Plugin, IsStrict);
+  return &TheCheck->Entry;
+}
