@@ -182,8 +182,7 @@ void Host::storeResult(JobRecord &R, const dtlto_result &Result) {
              "bundle, or what run() returned");
     }
   }
-  HasNamelessResult |=
-      Status == DTLTO_OK && (!Result.worker || !*Result.worker);
+  HasNamelessResult |= isNameless(Result);
 }
 
 void Host::jobDone(uint64_t Job, const dtlto_result *Result) {
@@ -238,8 +237,8 @@ int32_t Host::checkResult(uint64_t Job, dtlto_span Object, char *Why,
 void HostBuffer::release() { TheRules.releasedOnce(++Releases, What); }
 
 HostBuffer &Host::addBuffer(const char *What, uint64_t Job) {
-  Buffers.push_back(std::make_unique<HostBuffer>(
-      TheRules, What + (" of " + jobName(Job))));
+  Buffers.push_back(
+      std::make_unique<HostBuffer>(TheRules, What + (" of " + jobName(Job))));
   return *Buffers.back();
 }
 

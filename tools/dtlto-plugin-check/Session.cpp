@@ -118,15 +118,11 @@ void Session::failHungCall() {
                     " jobs before it had not ended: it waits for one of them",
                 "never wait for another job in submit(): if there is no room, "
                 "return DTLTO_BUSY, and call load_changed() later");
-  if (CallName == "close")
-    failAndExit("dtlto_plugin.close",
-                What + (NumEnded == Jobs.size()
-                            ? ""
-                            : ", and jobs have no job_done() yet"),
-                "stop jobs that run, join your threads, wait for nothing else");
-  failAndExit("dtlto_plugin." + CallName, What,
-              "do slow work on a thread of the plugin; hold no lock while you "
-              "call the host");
+  TheRules.hung(CallName, CallLimit,
+                CallName == "close" && NumEnded != Jobs.size()
+                    ? ", and jobs have no job_done() yet"
+                    : "");
+  ::_exit(1);
 }
 
 Session::Session(const dtlto_plugin &ThePlugin, const Options &Opts,
@@ -293,7 +289,7 @@ void Session::checkAfterClose() {
   for (const std::string &Sentence : TheRules.slowCalls())
     note(Sentence);
   if (HasNamelessResult)
-    note("a result names no worker: users need it when an object is wrong");
+    note(NamelessResult);
 }
 
 void Session::checkBuffers() {

@@ -31,7 +31,8 @@ namespace dtlto::check {
 
 using namespace std::chrono_literals;
 using dtlto::FixOfHost, dtlto::FixOfJob, dtlto::FixOfParams;
-using dtlto::FixOfThreads, dtlto::isError, dtlto::Loan, dtlto::Rules;
+using dtlto::FixOfThreads, dtlto::isError, dtlto::isNameless, dtlto::Loan;
+using dtlto::NamelessResult, dtlto::Rules;
 using Clock = std::chrono::steady_clock;
 using Milliseconds = std::chrono::milliseconds;
 

@@ -10,7 +10,6 @@
 #include "Rules/Loan.h"
 #include "Rules/Rules.h"
 #include "Support/Failure.h"
-#include "Support/System.h"
 #include "Support/Text.h"
 #include "dtlto/ext/batch.h"
 #include "dtlto/ext/bundle.h"
@@ -21,6 +20,9 @@
 #include "dtlto/ext/status.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/xxhash.h"
 #include <algorithm>
 #include <csignal>
@@ -31,6 +33,7 @@
 #include <thread>
 #ifdef __linux__
 #include <dlfcn.h>
+#include <sys/prctl.h>
 #include <ucontext.h>
 #include <unistd.h>
 #endif
@@ -42,9 +45,14 @@ using Clock = std::chrono::steady_clock;
 
 // Larger inputs of a job aren't copied, nor are modules, which many jobs share.
 static constexpr uint64_t MaxCopy = 1 << 20;
-// For threads that are ending when close() returns, and for load_changed() after
-// the last job_done(), on a busy machine.
+// For threads that are ending when close() returns, and for load_changed()
+// after the last job_done(), on a busy machine.
 static constexpr auto MaxEnding = 1s;
+// The linker abandons a call only after a time limit, which is longer, except
+// that of open(): a link may end meanwhile.
+static constexpr auto MaxCall = 250ms;
+// A small link has few calls.
+static constexpr unsigned EnoughCalls = 4;
 
 //===----------------------------------------------------------------------===//
 // Wrong accesses to memory
@@ -121,40 +129,78 @@ static std::string placeOf(const void *Code) {
       .str();
 }
 
-/// Identifies a thread of this process: its id and the time when it began.
-using ThreadKey = std::pair<pid_t, std::string>;
+// Threads have the name of the thread that started them, unless they change it.
+static constexpr char NameInPlugin[] = "dtlto-plugin";
 
-/// Returns the start time of a thread that is running, or "".
-static std::string startOf(pid_t Thread) {
-  auto Text =
-      readSmallFile("/proc/self/task/" + std::to_string(Thread) + "/stat", 4096);
-  if (!Text) {
-    consumeError(Text.takeError());
-    return "";
+namespace {
+/// Gives the calling thread, and those that it starts, the name of threads of
+/// the plugin.
+class PluginThreadName {
+public:
+  PluginThreadName() {
+    ::prctl(PR_GET_NAME, Previous);
+    ::prctl(PR_SET_NAME, NameInPlugin);
   }
-  // The name, which is in parentheses, may have spaces.
-  StringRef Rest = StringRef(Text->value_or("")).rsplit(") ").second;
-  SmallVector<StringRef, 32> Fields;
-  Rest.split(Fields, ' ');
-  return Fields.size() > 19 && Fields[0] != "Z" && Fields[0] != "X"
-             ? Fields[19].str()
-             : "";
+  ~PluginThreadName() { ::prctl(PR_SET_NAME, Previous); }
+
+private:
+  char Previous[16] = {};
+};
+} // namespace
+
+/// Threads of this process, each with the time when it began: ids are used
+/// again.
+using ThreadSet = std::set<std::pair<pid_t, std::string>>;
+
+static std::string readOfThread(pid_t Thread, const char *File) {
+  auto Text = MemoryBuffer::getFileAsStream("/proc/self/task/" + Twine(Thread) +
+                                            "/" + File);
+  return Text ? (*Text)->getBuffer().str() : "";
 }
 
-static ThreadKey thisThread() {
-  const pid_t Thread = ::gettid();
-  return {Thread, startOf(Thread)};
+/// Returns when a thread began, or "" if it has ended.
+static std::string beginOf(pid_t Thread) {
+  const std::string Stat = readOfThread(Thread, "stat");
+  // The name, which is in parentheses, may have spaces.
+  SmallVector<StringRef, 64> Fields;
+  StringRef(Stat).rsplit(") ").second.split(Fields, ' ');
+  return Fields.size() < 20 || Fields[0] == "Z" || Fields[0] == "X"
+             ? ""
+             : Fields[19].str();
 }
-static bool isRunning(const ThreadKey &Thread) {
-  return !Thread.second.empty() && startOf(Thread.first) == Thread.second;
+
+static void addThisThread(ThreadSet &Threads) {
+  Threads.insert({::gettid(), beginOf(::gettid())});
+}
+
+/// Returns how many threads have the name of the plugin's, or are of
+/// \p Callers, which may have changed their names.
+static unsigned countThreads(const ThreadSet &Callers) {
+  unsigned N = 0;
+  std::error_code EC;
+  for (sys::fs::directory_iterator I("/proc/self/task", EC), E; I != E && !EC;
+       I.increment(EC)) {
+    pid_t Thread = 0;
+    sys::path::filename(I->path()).getAsInteger(10, Thread);
+    const std::string Begin = beginOf(Thread);
+    N += !Begin.empty() &&
+         (Callers.count({Thread, Begin}) ||
+          StringRef(readOfThread(Thread, "comm")).trim() == NameInPlugin);
+  }
+  return N;
 }
 
 #else
 
-using ThreadKey = int;
+namespace {
+struct PluginThreadName {
+  ~PluginThreadName() {}
+};
+} // namespace
 static void catchFaults() {}
-static ThreadKey thisThread() { return 0; }
-static bool isRunning(ThreadKey) { return false; }
+using ThreadSet = std::set<int>;
+static void addThisThread(ThreadSet &) {}
+static unsigned countThreads(const ThreadSet &) { return 0; }
 
 #endif
 
@@ -171,7 +217,7 @@ public:
   Check(const dtlto_plugin &Plugin, bool IsStrict);
 
   void add(StringRef Section, const Twine &What, StringRef Fix);
-  void addSlowCall(const std::string &Sentence);
+  void addNote(const Twine &What);
   void collectMisuses();
 
   void show(Messages &NewMsg);
@@ -184,7 +230,10 @@ public:
   dtlto_batch Batch = {};
   dtlto_refuted Refuted = {};
   dtlto_status Status = {};
-  std::atomic<unsigned> NumJobs{0};
+  std::atomic<unsigned> NumJobs{0}; // accepted ones
+
+  /// Calls the plugin's function \p Name.
+  template <typename F> auto call(const char *Name, F Fn);
 
 private:
   // To be called with the mutex held.
@@ -194,12 +243,39 @@ private:
   Messages *Msg = nullptr;
   std::set<std::string> BrokenRules; // by how to mend them
   std::vector<std::pair<MessageLevel, std::string>> Pending;
-  unsigned NumCollected = 0; // of Recorded
+  unsigned NumCollected = 0;                            // of Recorded
+  std::multimap<Clock::time_point, const char *> Calls; // that run
 };
+
+template <typename F> auto Check::call(const char *Name, F Fn) {
+  struct Scope {
+    Scope(Check &C, const char *Name) : C(C) {
+      std::lock_guard<std::mutex> Lock(C.Mutex);
+      Call = C.Calls.insert({Clock::now(), Name});
+    }
+    ~Scope() {
+      {
+        std::lock_guard<std::mutex> Lock(C.Mutex);
+        C.Calls.erase(Call);
+      }
+      C.collectMisuses();
+    }
+    Check &C;
+    decltype(Calls)::iterator Call;
+    const PluginThreadName ThreadName = {};
+  } TheScope(*this, Name);
+  return Fn();
+}
 
 } // namespace
 
 static Check *TheCheck = nullptr;
+
+static Rules::Reporter reporter(Check &C) {
+  return [&C](StringRef Section, const Twine &What, StringRef Fix) {
+    C.add(Section, What, Fix);
+  };
+}
 
 void Check::add(StringRef Section, const Twine &What, StringRef Fix) {
   std::lock_guard<std::mutex> Lock(Mutex);
@@ -212,10 +288,10 @@ void Check::add(StringRef Section, const Twine &What, StringRef Fix) {
   showPending();
 }
 
-void Check::addSlowCall(const std::string &Sentence) {
+void Check::addNote(const Twine &What) {
   std::lock_guard<std::mutex> Lock(Mutex);
   Pending.push_back({MessageLevel::Note,
-                     "plugin '" + std::string(Plugin.name) + "': " + Sentence});
+                     ("plugin '" + Twine(Plugin.name) + "': " + What).str()});
   showPending();
 }
 
@@ -238,7 +314,7 @@ void Check::collectMisuses() {
     }
     if (!R)
       return;
-    std::string What = "it ";
+    std::string What;
     for (const char *Piece : R->What.What)
       What += Piece;
     add("Memory", What + placeOf(R->Code), R->What.Fix);
@@ -255,7 +331,14 @@ void Check::show(Messages &NewMsg) {
 
 unsigned Check::count() {
   collectMisuses();
-  std::lock_guard<std::mutex> Lock(Mutex);
+  std::unique_lock<std::mutex> Lock(Mutex);
+  auto Hung = Calls;
+  Lock.unlock();
+  for (auto [Begin, Name] : Hung)
+    if (const auto Time = Clock::now() - Begin; Time > MaxCall)
+      Rules(Plugin, reporter(*this))
+          .hung(Name, std::chrono::round<std::chrono::seconds>(Time));
+  Lock.lock();
   return BrokenRules.size();
 }
 
@@ -269,8 +352,7 @@ void Check::end() {
     Text += "no finding";
   else
     Text += std::to_string(N) + (N == 1 ? " finding" : " findings");
-  Msg->note(Text + " in " + Twine(NumJobs) +
-            (NumJobs == 1 ? " job" : " jobs") +
+  Msg->note(Text + " in " + Twine(NumJobs) + (NumJobs == 1 ? " job" : " jobs") +
             " (--thinlto-dist-check-plugin)");
   Msg = nullptr;
 }
@@ -286,8 +368,8 @@ Error dtlto::failForFindings() {
   const unsigned N = TheCheck->count();
   if (N == 0)
     return Error::success();
-  return failure("plugin '" + Twine(TheCheck->Plugin.name) + "': " + Twine(N) +
-                 (N == 1 ? " finding" : " findings") +
+  return failure("dtlto: plugin '" + Twine(TheCheck->Plugin.name) +
+                 "': " + Twine(N) + (N == 1 ? " finding" : " findings") +
                  " (--thinlto-dist-check-plugin=error)");
 }
 
@@ -394,9 +476,9 @@ private:
   Check &Findings;
   Rules TheRules;
   const dtlto_plugin &Plugin;
-  const dtlto_host &Host;       // the linker's, until close() returns
+  const dtlto_host &Host;         // the linker's, until close() returns
   dtlto_session *Inner = nullptr; // the plugin's
-  Loan &Lent;                   // the host for the plugin
+  Loan &Lent;                     // the host for the plugin
   const dtlto_host *LentHost;
   const std::thread::id LinkThread = std::this_thread::get_id();
   dtlto_local_codegen Codegen = {};
@@ -408,12 +490,14 @@ private:
   enum { Opening, Open, Closing, Closed } Phase = Opening;
   std::map<uint64_t, JobRecord> Jobs;
   std::vector<std::unique_ptr<CheckedBuffer>> Bundles;
-  std::set<ThreadKey> Callers; // threads of the plugin
+  ThreadSet Callers; // threads of the plugin
   std::string OpenErrors;
   bool InSubmit = false;
+  std::atomic<bool> HasNamelessResult{false};
   uint64_t NumAccepted = 0, NumDone = 0, RoomCount = 0;
   Clock::time_point LastDone;
-  // Of the last submit(), if it was BUSY: RoomCount before it, NumDone after it.
+  // Of the last submit(), if it was BUSY: RoomCount before it, NumDone after
+  // it.
   std::optional<std::pair<uint64_t, uint64_t>> Busy;
 };
 
@@ -427,8 +511,7 @@ struct CheckedSession::Entry<Handle, Fn> {
 
 } // namespace
 
-template <auto Fn>
-using PluginEntry = CheckedSession::Entry<dtlto_session, Fn>;
+template <auto Fn> using PluginEntry = CheckedSession::Entry<dtlto_session, Fn>;
 
 void CheckedBuffer::release() {
   const unsigned N = ++NumReleases;
@@ -458,26 +541,20 @@ void CheckedBuffer::wrap(dtlto_buffer &Buffer, const Rules &TheRules,
 
 static std::string textOf(const char *Text) { return Text ? Text : ""; }
 
-static Rules::Reporter reporter(Check &C) {
-  return [&C](StringRef Section, const Twine &What, StringRef Fix) {
-    C.add(Section, What, Fix);
-  };
-}
-
 static const dtlto_session_params *
 lendParams(const dtlto_session_params &Params, Loan *&Memory) {
   std::vector<std::string> Args(Params.args, Params.args + Params.num_args);
-  size_t Room = 4096 + textOf(Params.linker).size() +
-                textOf(Params.output).size();
+  size_t Room =
+      4096 + textOf(Params.linker).size() + textOf(Params.output).size();
   for (const std::string &Arg : Args)
     Room += Loan::room(Arg.size() + 1) + sizeof(char *);
   Memory = new Loan("the dtlto_session_params (or what they point at)",
                     FixOfParams, Room);
   dtlto_session_params *Copy = Memory->addStruct(Params);
   Copy->args = Memory->addStrings(Args);
-  for (auto Field : {&dtlto_session_params::llvm_version,
-                     &dtlto_session_params::linker,
-                     &dtlto_session_params::output})
+  for (auto Field :
+       {&dtlto_session_params::llvm_version, &dtlto_session_params::linker,
+        &dtlto_session_params::output})
     if (Params.*Field)
       Copy->*Field = Memory->addString(Params.*Field);
   Memory->seal();
@@ -506,7 +583,7 @@ void CheckedSession::configure(const dtlto_session_params *Params,
   const dtlto_session_params *Copy = lendParams(*Params, Memory);
   fillIn(R, "configure", "dtlto_session_config", "configure() has returned",
          *Config, [&](dtlto_session_config *ConfigCopy) {
-           C.Plugin.configure(Copy, ConfigCopy);
+           C.call("configure", [&] { C.Plugin.configure(Copy, ConfigCopy); });
            // The text may be in the parameters. The caller copies it.
            if (ConfigCopy->no_fallback)
              ConfigCopy->no_fallback =
@@ -514,11 +591,11 @@ void CheckedSession::configure(const dtlto_session_params *Params,
          });
   R.config(*Config);
   Memory->end("configure() has returned");
-  C.collectMisuses();
 }
 
 CheckedSession::CheckedSession(Check &Findings, const dtlto_host &Host)
-    : Findings(Findings), TheRules(Findings.Plugin, reporter(Findings)),
+    : Findings(Findings),
+      TheRules(Findings.Plugin, reporter(Findings), EnoughCalls),
       Plugin(Findings.Plugin), Host(Host),
       Lent(*new Loan("the dtlto_host", FixOfHost)) {
   using S = CheckedSession;
@@ -554,15 +631,12 @@ CheckedSession::CheckedSession(Check &Findings, const dtlto_host &Host)
 /// Calls the plugin's function \p Name, which doesn't wait.
 template <typename F> auto CheckedSession::timed(const char *Name, F Fn) {
   struct Scope {
-    ~Scope() {
-      S.TheRules.tookTime(Name, Clock::now() - Begin);
-      S.Findings.collectMisuses();
-    }
+    ~Scope() { S.TheRules.tookTime(Name, Clock::now() - Begin); }
     CheckedSession &S;
     const char *Name;
     const Clock::time_point Begin = Clock::now();
   } TheScope{*this, Name};
-  return Fn();
+  return Findings.call(Name, Fn);
 }
 
 int32_t CheckedSession::open(const dtlto_host *Host,
@@ -576,9 +650,9 @@ int32_t CheckedSession::open(const dtlto_host *Host,
 int32_t CheckedSession::openInner(const dtlto_session_params &Params) {
   Loan *Memory;
   const dtlto_session_params *Copy = lendParams(Params, Memory);
-  const int32_t Status = Plugin.open(LentHost, Copy, &Inner);
+  const int32_t Status = Findings.call(
+      "open", [&] { return Plugin.open(LentHost, Copy, &Inner); });
   Memory->end("open() has returned");
-  Findings.collectMisuses();
   if (Status == DTLTO_OK)
     TheRules.opened(Inner);
   else
@@ -637,8 +711,7 @@ const dtlto_job *CheckedSession::lend(const dtlto_job &Job) {
     dtlto_input *InputCopy = R.Lent->addStruct(*In);
     InputCopy->path = R.Lent->addString(In->path);
     if (IsCopied(*In))
-      InputCopy->bytes.data =
-          R.Lent->addBytes(In->bytes.data, In->bytes.size);
+      InputCopy->bytes.data = R.Lent->addBytes(In->bytes.data, In->bytes.size);
     R.LentInputs.push_back(InputCopy);
   }
   if (Job.inputs)
@@ -654,7 +727,6 @@ const dtlto_job *CheckedSession::lend(const dtlto_job &Job) {
 //===----------------------------------------------------------------------===//
 
 int32_t CheckedSession::submit(const dtlto_job *Job) {
-  ++Findings.NumJobs;
   const uint64_t Id = Job->id;
   const dtlto_job *Copy = lend(*Job);
   const uint64_t RoomBefore = locked([&] {
@@ -669,6 +741,7 @@ int32_t CheckedSession::submit(const dtlto_job *Job) {
   const bool IsDone = R.Done;
   R.Accepted = Status == DTLTO_OK;
   NumAccepted += R.Accepted;
+  Findings.NumJobs += R.Accepted;
   Busy.reset();
   if (Status == DTLTO_BUSY)
     Busy = {RoomBefore, NumDone};
@@ -703,7 +776,7 @@ int32_t CheckedSession::load(dtlto_load *Load) {
 void CheckedSession::close() {
   checkRoom();
   locked([&] { Phase = Closing; });
-  Plugin.close(Inner);
+  Findings.call("close", [&] { Plugin.close(Inner); });
   locked([&] { Phase = Closed; });
   Lent.end("close() has returned");
   for (auto &[Id, R] : Jobs)
@@ -712,7 +785,9 @@ void CheckedSession::close() {
     TheRules.isReleased(B->NumReleases, B->What);
   checkThreads();
   for (const std::string &Sentence : TheRules.slowCalls())
-    Findings.addSlowCall(Sentence);
+    Findings.addNote(Sentence);
+  if (HasNamelessResult)
+    Findings.addNote(NamelessResult);
   Findings.collectMisuses();
 }
 
@@ -727,15 +802,14 @@ void CheckedSession::checkRoom() {
 
 void CheckedSession::checkThreads() {
   auto NumRunning = [&] {
-    std::lock_guard<std::mutex> Lock(Mutex);
-    return llvm::count_if(Callers, isRunning);
+    return countThreads(locked([&] { return Callers; }));
   };
   auto N = NumRunning();
   for (auto End = Clock::now() + MaxEnding; N != 0 && Clock::now() < End;
        N = NumRunning())
     std::this_thread::sleep_for(5ms);
   TheRules.threadsEnded(N == 0, Twine(N) + (N == 1 ? " thread" : " threads") +
-                                    " that called the host did not end");
+                                    " did not end");
 }
 
 const void *CheckedSession::pluginExtension(const char *Id) {
@@ -796,7 +870,7 @@ bool CheckedSession::beginHostCall(const char *Function) {
   static thread_local const CheckedSession *Last = nullptr;
   Findings.collectMisuses();
   if (Last != this && !isLinkThread())
-    locked([&] { Callers.insert(thisThread()); });
+    locked([&] { addThisThread(Callers); });
   Last = this;
   return TheRules.isInTime(locked([&] { return Phase != Closed; }), Function);
 }
@@ -839,6 +913,8 @@ void CheckedSession::jobDone(uint64_t Job, const dtlto_result *Result) {
     TheRules.notInSubmit(IsInSubmit);
     if (TheRules.hasSize(Result, Name)) {
       TheRules.result(*Result, Name, MayBeCancelled);
+      if (isNameless(*Result))
+        HasNamelessResult = true;
       Copy = *Result;
       CheckedBuffer::wrap(Copy.object, TheRules, "the object of " + Name,
                           /*IsPlugins=*/true);

@@ -14,8 +14,6 @@ using namespace llvm;
 using namespace dtlto;
 using namespace std::chrono_literals;
 
-// Calls from which an average can be taken.
-static constexpr unsigned EnoughForAverage = 8;
 static constexpr char OffThread[] =
     "all calls of a session share one thread, and the link waits for each: do "
     "slow work on a thread of the plugin";
@@ -30,8 +28,7 @@ void Rules::text(StringRef Section, const Twine &Who, StringRef Text) const {
              Text + "'",
          "omit the name: the host adds it");
   auto *Begin = reinterpret_cast<const UTF8 *>(Text.begin());
-  expect(isLegalUTF8String(&Begin,
-                           reinterpret_cast<const UTF8 *>(Text.end())),
+  expect(isLegalUTF8String(&Begin, reinterpret_cast<const UTF8 *>(Text.end())),
          Section, Who + " is not UTF-8: '" + Text + "'",
          "convert text of other machines: users would see \\xNN");
 }
@@ -133,8 +130,8 @@ void Rules::result(const dtlto_result &Result, const Twine &Job,
       Status == DTLTO_OK || Status == DTLTO_CANCELLED || isError(Status),
       "Constants", Job + " ended with the status " + Twine(Status),
       "a job ends with DTLTO_OK, DTLTO_CANCELLED or one of the three errors");
-  if (Result.message && (Status == DTLTO_ERROR_CALLER ||
-                         Status == DTLTO_ERROR_INFRASTRUCTURE))
+  if (Result.message &&
+      (Status == DTLTO_ERROR_CALLER || Status == DTLTO_ERROR_INFRASTRUCTURE))
     text("dtlto_result.message", "the message of " + Job, Result.message);
   if (Result.worker)
     text("dtlto_result.worker", "the worker of " + Job, Result.worker);
@@ -271,8 +268,7 @@ void Rules::threadsEnded(bool HaveEnded, const Twine &What) const {
   expect(HaveEnded, "Memory", What, FixOfThreads);
 }
 
-bool Rules::tookTime(StringRef Name, std::chrono::nanoseconds Time,
-                     unsigned EnoughCalls) {
+bool Rules::tookTime(StringRef Name, std::chrono::nanoseconds Time) {
   constexpr std::chrono::milliseconds TooLong = 250ms;
   CallTimes T;
   {
@@ -292,12 +288,23 @@ bool Rules::tookTime(StringRef Name, std::chrono::nanoseconds Time,
                 OffThread);
 }
 
+void Rules::hung(StringRef Name, std::chrono::nanoseconds Time,
+                 const Twine &Detail) const {
+  const auto Seconds = std::chrono::ceil<std::chrono::seconds>(Time).count();
+  Report(("dtlto_plugin." + Name).str(),
+         Name + "() had not returned after " + Twine(Seconds) + " s" + Detail,
+         Name == "close"
+             ? "stop jobs that run, join your threads, wait for nothing else"
+             : "do slow work on a thread of the plugin; hold no lock while you "
+               "call the host");
+}
+
 std::vector<std::string> Rules::slowCalls() const {
   std::lock_guard<std::mutex> Lock(Mutex);
   std::vector<std::string> Sentences;
   for (auto &[Name, T] : Times)
     if (auto Average = T.Sum / T.NumCalls;
-        T.NumCalls >= EnoughForAverage && Average > 5ms)
+        T.NumCalls >= EnoughCalls && Average > 5ms)
       Sentences.push_back(
           Name + "() took " +
           std::to_string(

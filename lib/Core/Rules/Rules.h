@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What dtlto-plugin-check and a link with --thinlto-dist-check-plugin check of a
-// plugin's calls and values, with the sentences that both show.
+// What dtlto-plugin-check and a link with --thinlto-dist-check-plugin check of
+// a plugin's calls and values, with the sentences that both show.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,6 +38,12 @@ constexpr char FixOfJob[] =
     "read a job only until its job_done(), or until submit() has refused it: "
     "copy what you need for longer, including its id";
 constexpr char FixOfThreads[] = "close() waits for all threads of the session";
+/// What could be better in a session that follows the rules.
+constexpr char NamelessResult[] =
+    "a result names no worker: users need it when an object is wrong";
+inline bool isNameless(const dtlto_result &Result) {
+  return Result.status == DTLTO_OK && (!Result.worker || !*Result.worker);
+}
 
 /// The rules for one session. Thread-safe. Functions with a bool get a fact, or
 /// return whether the rule holds. A \c Job is its description, "job 3".
@@ -47,8 +53,9 @@ public:
   using Reporter = std::function<void(
       llvm::StringRef Section, const llvm::Twine &What, llvm::StringRef Fix)>;
 
-  Rules(const dtlto_plugin &Plugin, Reporter Report)
-      : Plugin(Plugin), Report(std::move(Report)) {}
+  /// An average is one of \p EnoughCalls at least.
+  Rules(const dtlto_plugin &Plugin, Reporter Report, unsigned EnoughCalls = 8)
+      : Plugin(Plugin), Report(std::move(Report)), EnoughCalls(EnoughCalls) {}
 
   /// Reports a broken rule unless \p Holds. Returns \p Holds.
   bool expect(bool Holds, llvm::StringRef Section, const llvm::Twine &What,
@@ -95,10 +102,12 @@ public:
   void reportsRoom(bool HasReported, uint64_t NumAccepted) const;
   void threadsEnded(bool HaveEnded, const llvm::Twine &What) const;
 
-  /// The function \p Name was called, which waits for nothing. False if such
-  /// calls take too long: most of at least \p EnoughCalls do.
-  bool tookTime(llvm::StringRef Name, std::chrono::nanoseconds Time,
-                unsigned EnoughCalls = 8);
+  /// The function \p Name was called, which waits for nothing. False if most
+  /// such calls take too long.
+  bool tookTime(llvm::StringRef Name, std::chrono::nanoseconds Time);
+  /// The function \p Name has not returned after \p Time.
+  void hung(llvm::StringRef Name, std::chrono::nanoseconds Time,
+            const llvm::Twine &Detail = "") const;
   /// Returns a sentence for each function whose calls are slow on average. A
   /// busy machine may be slow, so this isn't a failure.
   std::vector<std::string> slowCalls() const;
@@ -111,6 +120,7 @@ private:
 
   const dtlto_plugin &Plugin;
   const Reporter Report;
+  const unsigned EnoughCalls;
   mutable std::mutex Mutex;
   std::map<std::string, CallTimes> Times; // by function; guarded by Mutex
 };

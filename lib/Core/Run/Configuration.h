@@ -27,9 +27,9 @@
 
 namespace dtlto {
 
-/// Reads DTLTO_DISABLE, both files, DTLTO_OPTIONS and DTLTO_CHECK_PLUGIN. Call it before the
-/// options of the command line are set. A file that can't be read is a note, a
-/// wrong line an error that names file and line.
+/// Reads DTLTO_DISABLE, both files, DTLTO_OPTIONS and DTLTO_CHECK_PLUGIN. Call
+/// it before the options of the command line are set. A file that can't be read
+/// is a note, a wrong line an error that names file and line.
 llvm::Error readConfiguration(Options &Opts);
 
 /// Reads the text of a configuration file. \p Path is for messages.
