@@ -6,11 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Host/PluginCheck.h"
-#include "Host/StructSize.h"
+#include "Host/PluginFindings.h"
 #include "Rules/Loan.h"
-#include "Rules/Rules.h"
 #include "Support/Failure.h"
-#include "Support/Text.h"
 #include "dtlto/ext/batch.h"
 #include "dtlto/ext/bundle.h"
 #include "dtlto/ext/draft/local-room.h"
@@ -20,23 +18,11 @@
 #include "dtlto/ext/status.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/xxhash.h"
 #include <algorithm>
-#include <csignal>
-#include <map>
 #include <memory>
-#include <mutex>
-#include <set>
+#include <optional>
 #include <thread>
-#ifdef __linux__
-#include <dlfcn.h>
-#include <sys/prctl.h>
-#include <ucontext.h>
-#include <unistd.h>
-#endif
 
 using namespace llvm;
 using namespace dtlto;
@@ -48,334 +34,47 @@ static constexpr uint64_t MaxCopy = 1 << 20;
 // For threads that are ending when close() returns, and for load_changed()
 // after the last job_done(), on a busy machine.
 static constexpr auto MaxEnding = 1s;
-// The linker abandons a call only after a time limit, which is longer, except
-// that of open(): a link may end meanwhile.
-static constexpr auto MaxCall = 250ms;
 // A small link has few calls.
 static constexpr unsigned EnoughCalls = 4;
-
-//===----------------------------------------------------------------------===//
-// Wrong accesses to memory
-//===----------------------------------------------------------------------===//
-
-#ifdef __linux__
-
-namespace {
-struct RecordedMisuse {
-  Misuse What;
-  const void *Code; // the instruction; null: unknown
-  std::atomic<bool> IsComplete{false};
-};
-} // namespace
-
-// The same mistake is one finding, however often it is made.
-static RecordedMisuse Recorded[64];
-static std::atomic<unsigned> NumRecorded{0};
-static struct sigaction PreviousAction;
-
-static const void *instruction(const void *Context) {
-  [[maybe_unused]] auto &Registers =
-      static_cast<const ucontext_t *>(Context)->uc_mcontext;
-#if defined(__x86_64__)
-  return reinterpret_cast<const void *>(Registers.gregs[REG_RIP]);
-#elif defined(__aarch64__)
-  return reinterpret_cast<const void *>(Registers.pc);
-#else
-  return nullptr;
-#endif
-}
-
-/// Calls only async-signal-safe functions.
-static void onFault(int Signal, siginfo_t *Info, void *Context) {
-  if (std::optional<Misuse> M = Loan::judge(Info->si_addr)) {
-    if (unsigned I = NumRecorded++; I < std::size(Recorded)) {
-      Recorded[I].What = *M;
-      Recorded[I].Code = instruction(Context);
-      Recorded[I].IsComplete = true;
-    }
-    Loan::reopen(Info->si_addr);
-    return; // repeats the access
-  }
-  if (PreviousAction.sa_flags & SA_SIGINFO)
-    PreviousAction.sa_sigaction(Signal, Info, Context);
-  else if (PreviousAction.sa_handler == SIG_DFL ||
-           PreviousAction.sa_handler == SIG_IGN)
-    ::signal(Signal, SIG_DFL); // repeats the access, and ends
-  else
-    PreviousAction.sa_handler(Signal);
-}
-
-/// Call this after the plugin is loaded: run-time libraries install handlers of
-/// their own then.
-static void catchFaults() {
-  struct sigaction Action = {};
-  Action.sa_sigaction = onFault;
-  Action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  ::sigaction(SIGSEGV, nullptr, &PreviousAction);
-  if (!(PreviousAction.sa_flags & SA_SIGINFO) ||
-      PreviousAction.sa_sigaction != onFault)
-    ::sigaction(SIGSEGV, &Action, nullptr);
-}
-
-/// Returns " (in FILE at 0xOFFSET)", for addr2line, or nothing.
-static std::string placeOf(const void *Code) {
-  Dl_info Info;
-  if (!Code || !::dladdr(Code, &Info) || !Info.dli_fname)
-    return "";
-  return (" (in " + Twine(Info.dli_fname) + " at 0x" +
-          Twine::utohexstr(reinterpret_cast<uintptr_t>(Code) -
-                           reinterpret_cast<uintptr_t>(Info.dli_fbase)) +
-          ")")
-      .str();
-}
-
-// Threads have the name of the thread that started them, unless they change it.
-static constexpr char NameInPlugin[] = "dtlto-plugin";
-
-namespace {
-/// Gives the calling thread, and those that it starts, the name of threads of
-/// the plugin.
-class PluginThreadName {
-public:
-  PluginThreadName() {
-    ::prctl(PR_GET_NAME, Previous);
-    ::prctl(PR_SET_NAME, NameInPlugin);
-  }
-  ~PluginThreadName() { ::prctl(PR_SET_NAME, Previous); }
-
-private:
-  char Previous[16] = {};
-};
-} // namespace
-
-/// Threads of this process, each with the time when it began: ids are used
-/// again.
-using ThreadSet = std::set<std::pair<pid_t, std::string>>;
-
-static std::string readOfThread(pid_t Thread, const char *File) {
-  auto Text = MemoryBuffer::getFileAsStream("/proc/self/task/" + Twine(Thread) +
-                                            "/" + File);
-  return Text ? (*Text)->getBuffer().str() : "";
-}
-
-/// Returns when a thread began, or "" if it has ended.
-static std::string beginOf(pid_t Thread) {
-  const std::string Stat = readOfThread(Thread, "stat");
-  // The name, which is in parentheses, may have spaces.
-  SmallVector<StringRef, 64> Fields;
-  StringRef(Stat).rsplit(") ").second.split(Fields, ' ');
-  return Fields.size() < 20 || Fields[0] == "Z" || Fields[0] == "X"
-             ? ""
-             : Fields[19].str();
-}
-
-static void addThisThread(ThreadSet &Threads) {
-  Threads.insert({::gettid(), beginOf(::gettid())});
-}
-
-/// Returns how many threads have the name of the plugin's, or are of
-/// \p Callers, which may have changed their names.
-static unsigned countThreads(const ThreadSet &Callers) {
-  unsigned N = 0;
-  std::error_code EC;
-  for (sys::fs::directory_iterator I("/proc/self/task", EC), E; I != E && !EC;
-       I.increment(EC)) {
-    pid_t Thread = 0;
-    sys::path::filename(I->path()).getAsInteger(10, Thread);
-    const std::string Begin = beginOf(Thread);
-    N += !Begin.empty() &&
-         (Callers.count({Thread, Begin}) ||
-          StringRef(readOfThread(Thread, "comm")).trim() == NameInPlugin);
-  }
-  return N;
-}
-
-#else
-
-namespace {
-struct PluginThreadName {
-  ~PluginThreadName() {}
-};
-} // namespace
-static void catchFaults() {}
-using ThreadSet = std::set<int>;
-static void addThisThread(ThreadSet &) {}
-static unsigned countThreads(const ThreadSet &) { return 0; }
-
-#endif
 
 //===----------------------------------------------------------------------===//
 // Findings
 //===----------------------------------------------------------------------===//
 
 namespace {
+/// The layer: what the linker gets instead of the plugin.
+struct Layer {
+  Layer(const dtlto_plugin &Plugin, bool AreErrors);
 
-/// The findings of all sessions. Never destroyed: threads of the plugin may run
-/// until the process ends.
-class Check {
-public:
-  Check(const dtlto_plugin &Plugin, bool IsStrict);
-
-  void add(StringRef Section, const Twine &What, StringRef Fix);
-  void addNote(const Twine &What);
-  void collectMisuses();
-
-  void show(Messages &NewMsg);
-  unsigned count();
-  void end();
-
-  const dtlto_plugin &Plugin;
-  const bool IsStrict;
-  dtlto_plugin Entry = {};
+  PluginFindings Findings;
+  dtlto_plugin Entry;
   dtlto_batch Batch = {};
   dtlto_refuted Refuted = {};
   dtlto_status Status = {};
-  std::atomic<unsigned> NumJobs{0}; // accepted ones
-
-  /// Calls the plugin's function \p Name.
-  template <typename F> auto call(const char *Name, F Fn);
-
-private:
-  // To be called with the mutex held.
-  void showPending();
-
-  std::mutex Mutex; // guards the members below
-  Messages *Msg = nullptr;
-  std::set<std::string> BrokenRules; // by how to mend them
-  std::vector<std::pair<MessageLevel, std::string>> Pending;
-  unsigned NumCollected = 0;                            // of Recorded
-  std::multimap<Clock::time_point, const char *> Calls; // that run
 };
-
-template <typename F> auto Check::call(const char *Name, F Fn) {
-  struct Scope {
-    Scope(Check &C, const char *Name) : C(C) {
-      std::lock_guard<std::mutex> Lock(C.Mutex);
-      Call = C.Calls.insert({Clock::now(), Name});
-    }
-    ~Scope() {
-      {
-        std::lock_guard<std::mutex> Lock(C.Mutex);
-        C.Calls.erase(Call);
-      }
-      C.collectMisuses();
-    }
-    Check &C;
-    decltype(Calls)::iterator Call;
-    const PluginThreadName ThreadName = {};
-  } TheScope(*this, Name);
-  return Fn();
-}
-
 } // namespace
 
-static Check *TheCheck = nullptr;
-
-static Rules::Reporter reporter(Check &C) {
-  return [&C](StringRef Section, const Twine &What, StringRef Fix) {
-    C.add(Section, What, Fix);
-  };
-}
-
-void Check::add(StringRef Section, const Twine &What, StringRef Fix) {
-  std::lock_guard<std::mutex> Lock(Mutex);
-  if (!BrokenRules.insert(Fix.str()).second)
-    return;
-  Pending.push_back({IsStrict ? MessageLevel::Error : MessageLevel::Warning,
-                     sanitizedLine(("plugin '" + Twine(Plugin.name) + "': " +
-                                    What + " (" + Section + ": " + Fix + ")")
-                                       .str())});
-  showPending();
-}
-
-void Check::addNote(const Twine &What) {
-  std::lock_guard<std::mutex> Lock(Mutex);
-  Pending.push_back({MessageLevel::Note,
-                     ("plugin '" + Twine(Plugin.name) + "': " + What).str()});
-  showPending();
-}
-
-void Check::showPending() {
-  if (!Msg)
-    return;
-  for (auto &[Level, Text] : std::exchange(Pending, {}))
-    Msg->emit(Level, Text);
-}
-
-void Check::collectMisuses() {
-#ifdef __linux__
-  while (true) {
-    const RecordedMisuse *R = nullptr;
-    {
-      std::lock_guard<std::mutex> Lock(Mutex);
-      if (NumCollected < std::size(Recorded) &&
-          Recorded[NumCollected].IsComplete)
-        R = &Recorded[NumCollected++];
-    }
-    if (!R)
-      return;
-    std::string What;
-    for (const char *Piece : R->What.What)
-      What += Piece;
-    add("Memory", What + placeOf(R->Code), R->What.Fix);
-  }
-#endif
-}
-
-void Check::show(Messages &NewMsg) {
-  collectMisuses();
-  std::lock_guard<std::mutex> Lock(Mutex);
-  Msg = &NewMsg;
-  showPending();
-}
-
-unsigned Check::count() {
-  collectMisuses();
-  std::unique_lock<std::mutex> Lock(Mutex);
-  auto Hung = Calls;
-  Lock.unlock();
-  for (auto [Begin, Name] : Hung)
-    if (const auto Time = Clock::now() - Begin; Time > MaxCall)
-      Rules(Plugin, reporter(*this))
-          .hung(Name, std::chrono::round<std::chrono::seconds>(Time));
-  Lock.lock();
-  return BrokenRules.size();
-}
-
-void Check::end() {
-  const unsigned N = count();
-  std::lock_guard<std::mutex> Lock(Mutex);
-  if (!Msg)
-    return; // the plugin wasn't called
-  std::string Text = "plugin '" + std::string(Plugin.name) + "': ";
-  if (N == 0)
-    Text += "no finding";
-  else
-    Text += std::to_string(N) + (N == 1 ? " finding" : " findings");
-  Msg->note(Text + " in " + Twine(NumJobs) + (NumJobs == 1 ? " job" : " jobs") +
-            " (--thinlto-dist-check-plugin)");
-  Msg = nullptr;
-}
+static Layer *TheLayer = nullptr; // never destroyed
 
 void dtlto::showFindings(Messages &Msg) {
-  if (TheCheck)
-    TheCheck->show(Msg);
+  if (TheLayer)
+    TheLayer->Findings.show(Msg);
 }
 
 Error dtlto::failForFindings() {
-  if (!TheCheck || !TheCheck->IsStrict)
+  if (!TheLayer || !TheLayer->Findings.AreErrors)
     return Error::success();
-  const unsigned N = TheCheck->count();
+  const unsigned N = TheLayer->Findings.count();
   if (N == 0)
     return Error::success();
-  return failure("dtlto: plugin '" + Twine(TheCheck->Plugin.name) +
+  return failure("dtlto: plugin '" + Twine(TheLayer->Findings.Plugin.name) +
                  "': " + Twine(N) + (N == 1 ? " finding" : " findings") +
                  " (--thinlto-dist-check-plugin=error)");
 }
 
 void dtlto::countFindings() {
-  if (TheCheck)
-    TheCheck->end();
+  if (TheLayer)
+    TheLayer->Findings.end();
 }
 
 //===----------------------------------------------------------------------===//
@@ -410,7 +109,7 @@ struct CheckedBuffer {
 /// plugin's, for which this is the host's context. Never destroyed.
 class CheckedSession {
 public:
-  CheckedSession(Check &TheCheck, const dtlto_host &Host);
+  CheckedSession(PluginFindings &Findings, const dtlto_host &Host);
 
   static void configure(const dtlto_session_params *Params,
                         dtlto_session_config *Config);
@@ -473,7 +172,7 @@ private:
   void checkRoom();
   void checkThreads();
 
-  Check &Findings;
+  PluginFindings &Findings;
   Rules TheRules;
   const dtlto_plugin &Plugin;
   const dtlto_host &Host;         // the linker's, until close() returns
@@ -490,7 +189,7 @@ private:
   enum { Opening, Open, Closing, Closed } Phase = Opening;
   std::map<uint64_t, JobRecord> Jobs;
   std::vector<std::unique_ptr<CheckedBuffer>> Bundles;
-  ThreadSet Callers; // threads of the plugin
+  PluginThreads Threads;
   std::string OpenErrors;
   bool InSubmit = false;
   std::atomic<bool> HasNamelessResult{false};
@@ -577,13 +276,15 @@ static void fillIn(const Rules &R, const char *Name, const char *Type,
 
 void CheckedSession::configure(const dtlto_session_params *Params,
                                dtlto_session_config *Config) {
-  Check &C = *TheCheck;
-  const Rules R(C.Plugin, reporter(C));
+  PluginFindings &Findings = TheLayer->Findings;
+  const dtlto_plugin &Plugin = Findings.Plugin;
+  const Rules R(Plugin, Findings.reporter());
   Loan *Memory;
   const dtlto_session_params *Copy = lendParams(*Params, Memory);
   fillIn(R, "configure", "dtlto_session_config", "configure() has returned",
          *Config, [&](dtlto_session_config *ConfigCopy) {
-           C.call("configure", [&] { C.Plugin.configure(Copy, ConfigCopy); });
+           Findings.call("configure",
+                         [&] { Plugin.configure(Copy, ConfigCopy); });
            // The text may be in the parameters. The caller copies it.
            if (ConfigCopy->no_fallback)
              ConfigCopy->no_fallback =
@@ -593,9 +294,9 @@ void CheckedSession::configure(const dtlto_session_params *Params,
   Memory->end("configure() has returned");
 }
 
-CheckedSession::CheckedSession(Check &Findings, const dtlto_host &Host)
+CheckedSession::CheckedSession(PluginFindings &Findings, const dtlto_host &Host)
     : Findings(Findings),
-      TheRules(Findings.Plugin, reporter(Findings), EnoughCalls),
+      TheRules(Findings.Plugin, Findings.reporter(), EnoughCalls),
       Plugin(Findings.Plugin), Host(Host),
       Lent(*new Loan("the dtlto_host", FixOfHost)) {
   using S = CheckedSession;
@@ -642,7 +343,7 @@ template <typename F> auto CheckedSession::timed(const char *Name, F Fn) {
 int32_t CheckedSession::open(const dtlto_host *Host,
                              const dtlto_session_params *Params,
                              dtlto_session **Session) {
-  auto *S = new CheckedSession(*TheCheck, *Host);
+  auto *S = new CheckedSession(TheLayer->Findings, *Host);
   *Session = reinterpret_cast<dtlto_session *>(S);
   return S->openInner(*Params);
 }
@@ -785,10 +486,10 @@ void CheckedSession::close() {
     TheRules.isReleased(B->NumReleases, B->What);
   checkThreads();
   for (const std::string &Sentence : TheRules.slowCalls())
-    Findings.addNote(Sentence);
+    Findings.note(Sentence);
   if (HasNamelessResult)
-    Findings.addNote(NamelessResult);
-  Findings.collectMisuses();
+    Findings.note(NamelessResult);
+  Findings.addMisuses();
 }
 
 /// A plugin that has returned BUSY reports room when its last job has ended.
@@ -801,9 +502,7 @@ void CheckedSession::checkRoom() {
 }
 
 void CheckedSession::checkThreads() {
-  auto NumRunning = [&] {
-    return countThreads(locked([&] { return Callers; }));
-  };
+  auto NumRunning = [&] { return locked([&] { return Threads; }).count(); };
   auto N = NumRunning();
   for (auto End = Clock::now() + MaxEnding; N != 0 && Clock::now() < End;
        N = NumRunning())
@@ -813,15 +512,16 @@ void CheckedSession::checkThreads() {
 }
 
 const void *CheckedSession::pluginExtension(const char *Id) {
-  Check &C = *TheCheck;
-  const void *Raw = C.Plugin.extension(Id);
+  Layer &L = *TheLayer;
+  const dtlto_plugin &Plugin = L.Findings.Plugin;
+  const void *Raw = Plugin.extension(Id);
   if (!Raw)
     return nullptr;
   // Those with a session, which is the layer's. Their size is the plugin's.
   auto Wrap = [&](auto &Wrapper) -> const void * {
     Wrapper.size = std::min(*static_cast<const uint32_t *>(Raw),
                             uint32_t(sizeof(Wrapper)));
-    Rules(C.Plugin, reporter(C))
+    Rules(Plugin, L.Findings.reporter())
         .expect(Wrapper.size == sizeof(Wrapper), "dtlto_plugin.extension",
                 "the `size` of " + Twine(Id) + " is " + Twine(Wrapper.size),
                 "set it to the struct's sizeof(): otherwise the linker does "
@@ -829,9 +529,9 @@ const void *CheckedSession::pluginExtension(const char *Id) {
     return &Wrapper;
   };
   StringRef Name = Id;
-  return Name == DTLTO_EXT_BATCH     ? Wrap(C.Batch)
-         : Name == DTLTO_EXT_REFUTED ? Wrap(C.Refuted)
-         : Name == DTLTO_EXT_STATUS  ? Wrap(C.Status)
+  return Name == DTLTO_EXT_BATCH     ? Wrap(L.Batch)
+         : Name == DTLTO_EXT_REFUTED ? Wrap(L.Refuted)
+         : Name == DTLTO_EXT_STATUS  ? Wrap(L.Status)
                                      : Raw;
 }
 
@@ -868,9 +568,9 @@ int32_t CheckedSession::queryStatus(uint32_t LimitMs,
 
 bool CheckedSession::beginHostCall(const char *Function) {
   static thread_local const CheckedSession *Last = nullptr;
-  Findings.collectMisuses();
+  Findings.addMisuses();
   if (Last != this && !isLinkThread())
-    locked([&] { addThisThread(Callers); });
+    locked([&] { Threads.addCaller(); });
   Last = this;
   return TheRules.isInTime(locked([&] { return Phase != Closed; }), Function);
 }
@@ -1071,8 +771,8 @@ void CheckedSession::jobNumber(uint64_t Job, const char *Name, uint32_t Unit,
 // The layer
 //===----------------------------------------------------------------------===//
 
-Check::Check(const dtlto_plugin &Plugin, bool IsStrict)
-    : Plugin(Plugin), IsStrict(IsStrict), Entry(Plugin) {
+Layer::Layer(const dtlto_plugin &Plugin, bool AreErrors)
+    : Findings(Plugin, AreErrors), Entry(Plugin) {
   using S = CheckedSession;
   Entry.size = sizeof(Entry);
   Entry.configure = S::configure;
@@ -1088,8 +788,8 @@ Check::Check(const dtlto_plugin &Plugin, bool IsStrict)
 }
 
 const dtlto_plugin *dtlto::checkedPlugin(const dtlto_plugin &Plugin,
-                                         bool IsStrict) {
-  catchFaults();
-  TheCheck = new Check(Plugin, IsStrict);
-  return &TheCheck->Entry;
+                                         bool AreErrors) {
+  recordMisuses();
+  TheLayer = new Layer(Plugin, AreErrors);
+  return &TheLayer->Entry;
 }

@@ -24,8 +24,8 @@
 namespace dtlto {
 
 /// Returns the layer above \p Plugin. There is one for each process, the last.
-/// With \p IsStrict, findings are errors.
-const dtlto_plugin *checkedPlugin(const dtlto_plugin &Plugin, bool IsStrict);
+/// With \p AreErrors, a finding fails the link.
+const dtlto_plugin *checkedPlugin(const dtlto_plugin &Plugin, bool AreErrors);
 
 // Without a layer, the following functions do nothing.
 
