@@ -135,8 +135,7 @@ private:
     std::string Name; // for messages
     Loan *Lent;
     std::vector<const dtlto_input *> Inputs, LentInputs;
-    bool Accepted = false, Done = false, Cancelled = false, Entered = false;
-    bool MayRun() const { return !Done; }
+    bool Done = false, Cancelled = false, Entered = false;
   };
 
   // The functions of the host.
@@ -154,17 +153,23 @@ private:
   void sessionNumber(const char *Name, uint32_t Unit, uint64_t Value);
   void jobNumber(uint64_t Job, const char *Name, uint32_t Unit, uint64_t Value);
 
-  int32_t openInner(const dtlto_session_params &Params);
-  const dtlto_job *lend(const dtlto_job &Job);
-  /// Notes the calling thread. Returns whether the host may still be called.
-  bool beginHostCall(const char *Function);
-  bool isLinkThread() const { return std::this_thread::get_id() == LinkThread; }
-  JobRecord *find(uint64_t Job); // with the mutex held; null: not the plugin's
-  std::string nameOf(uint64_t Job);
   template <typename F> auto locked(F Fn) {
     std::lock_guard<std::mutex> Lock(Mutex);
     return Fn();
   }
+  int32_t openInner(const dtlto_session_params &Params);
+  const dtlto_job *lend(const dtlto_job &Job);
+  struct HostCall;
+  bool isLinkThread() const { return std::this_thread::get_id() == LinkThread; }
+  JobRecord *find(uint64_t Job); // with the mutex held; null: not the plugin's
+  std::string nameOf(uint64_t Job);
+  bool isRunning(uint64_t Job) {
+    return locked([&] {
+      JobRecord *R = find(Job);
+      return R && !R->Done;
+    });
+  }
+  void setCancelled(uint64_t Job);
   template <typename F> auto timed(const char *Name, F Fn);
   template <typename T> const T *hostsOwn(const char *Id) const {
     return static_cast<const T *>(Host.extension(Host.context, Id));
@@ -186,8 +191,8 @@ private:
   dtlto_numbers Numbers = {};
 
   std::mutex Mutex; // guards the members below
-  enum { Opening, Open, Closing, Closed } Phase = Opening;
-  std::map<uint64_t, JobRecord> Jobs;
+  bool IsClosing = false, IsClosed = false;
+  std::map<uint64_t, JobRecord> Jobs; // accepted, or in submit()
   std::vector<std::unique_ptr<CheckedBuffer>> Bundles;
   PluginThreads Threads;
   std::string OpenErrors;
@@ -358,7 +363,6 @@ int32_t CheckedSession::openInner(const dtlto_session_params &Params) {
     TheRules.opened(Inner);
   else
     TheRules.openFailed(Status, locked([&] { return OpenErrors; }));
-  locked([&] { Phase = Open; });
   return Status;
 }
 
@@ -440,13 +444,13 @@ int32_t CheckedSession::submit(const dtlto_job *Job) {
   InSubmit = false;
   JobRecord &R = Jobs[Id];
   const bool IsDone = R.Done;
-  R.Accepted = Status == DTLTO_OK;
-  NumAccepted += R.Accepted;
-  Findings.NumJobs += R.Accepted;
+  const bool IsAccepted = Status == DTLTO_OK;
+  NumAccepted += IsAccepted;
+  Findings.NumJobs += IsAccepted;
   Busy.reset();
   if (Status == DTLTO_BUSY)
     Busy = {RoomBefore, NumDone};
-  if (!R.Accepted) {
+  if (!IsAccepted) {
     R.Lent->end(Status == DTLTO_BUSY ? "submit() has returned DTLTO_BUSY"
                                      : "submit() has refused the job");
     Jobs.erase(Id);
@@ -456,11 +460,17 @@ int32_t CheckedSession::submit(const dtlto_job *Job) {
   return Status;
 }
 
-void CheckedSession::cancel(uint64_t Job) {
+/// The host doesn't need the job any more, which the plugin may know from
+/// another function before cancel().
+void CheckedSession::setCancelled(uint64_t Job) {
   locked([&] {
     if (JobRecord *R = find(Job))
       R->Cancelled = true;
   });
+}
+
+void CheckedSession::cancel(uint64_t Job) {
+  setCancelled(Job);
   timed("cancel", [&] { Plugin.cancel(Inner, Job); });
 }
 
@@ -476,9 +486,9 @@ int32_t CheckedSession::load(dtlto_load *Load) {
 
 void CheckedSession::close() {
   checkRoom();
-  locked([&] { Phase = Closing; });
+  locked([&] { IsClosing = true; });
   Findings.call("close", [&] { Plugin.close(Inner); });
-  locked([&] { Phase = Closed; });
+  locked([&] { IsClosed = true; });
   Lent.end("close() has returned");
   for (auto &[Id, R] : Jobs)
     TheRules.hasEnded(R.Done, nameOf(Id));
@@ -566,17 +576,26 @@ int32_t CheckedSession::queryStatus(uint32_t LimitMs,
 // The host's functions
 //===----------------------------------------------------------------------===//
 
-bool CheckedSession::beginHostCall(const char *Function) {
-  static thread_local const CheckedSession *Last = nullptr;
-  Findings.addMisuses();
-  if (Last != this && !isLinkThread())
-    locked([&] { Threads.addCaller(); });
-  Last = this;
-  return TheRules.isInTime(locked([&] { return Phase != Closed; }), Function);
-}
+/// A call of the host's \p Function. Becomes false if it must not be passed on.
+struct CheckedSession::HostCall {
+  HostCall(CheckedSession &S, const char *Function) {
+    static thread_local const CheckedSession *Last = nullptr;
+    S.Findings.addMisuses();
+    if (Last != &S && !S.isLinkThread())
+      S.locked([&] { S.Threads.addCaller(); });
+    Last = &S;
+    IsInTime =
+        S.TheRules.isInTime(S.locked([&] { return !S.IsClosed; }), Function);
+  }
+  explicit operator bool() const { return IsInTime; }
+
+  bool IsInTime;
+  const ThreadName Name{ThreadName::Linker}; // it may start threads
+};
 
 void CheckedSession::log(uint32_t Level, const char *Message) {
-  if (!beginHostCall("log"))
+  const HostCall Call(*this, "log");
+  if (!Call)
     return;
   TheRules.log(Level, Message);
   if (Level == DTLTO_LOG_ERROR)
@@ -586,20 +605,22 @@ void CheckedSession::log(uint32_t Level, const char *Message) {
 
 void CheckedSession::jobState(uint64_t Job, uint32_t State,
                               const char *Worker) {
-  if (!beginHostCall("job_state"))
+  const HostCall Call(*this, "job_state");
+  if (!Call)
     return;
   TheRules.state(locked([&] { return find(Job); }), nameOf(Job));
   Host.job_state(Host.context, Job, State, Worker);
 }
 
 void CheckedSession::jobDone(uint64_t Job, const dtlto_result *Result) {
-  if (!beginHostCall("job_done"))
+  const HostCall Call(*this, "job_done");
+  if (!Call)
     return;
   const std::string Name = nameOf(Job);
   std::unique_lock<std::mutex> Lock(Mutex);
   JobRecord *R = find(Job);
   const bool IsFirst = R && !R->Done;
-  const bool MayBeCancelled = R && (R->Cancelled || Phase == Closing);
+  const bool MayBeCancelled = R && (R->Cancelled || IsClosing);
   const bool IsInSubmit = InSubmit && isLinkThread();
   Loan *Memory = IsFirst ? R->Lent : nullptr;
   if (IsFirst) {
@@ -628,7 +649,8 @@ void CheckedSession::jobDone(uint64_t Job, const dtlto_result *Result) {
 }
 
 void CheckedSession::loadChanged() {
-  if (!beginHostCall("load_changed"))
+  const HostCall Call(*this, "load_changed");
+  if (!Call)
     return;
   locked([&] { ++RoomCount; });
   Host.load_changed(Host.context);
@@ -636,18 +658,16 @@ void CheckedSession::loadChanged() {
 
 int32_t CheckedSession::checkResult(uint64_t Job, dtlto_span Object, char *Why,
                                     uint64_t WhySize) {
-  if (!beginHostCall("check_result"))
+  const HostCall Call(*this, "check_result");
+  if (!Call)
     return DTLTO_ERROR_CALLER;
-  TheRules.checksRunningJob(locked([&] {
-                              JobRecord *R = find(Job);
-                              return R && !R->Done;
-                            }),
-                            nameOf(Job));
+  TheRules.checksRunningJob(isRunning(Job), nameOf(Job));
   return Host.check_result(Host.context, Job, Object, Why, WhySize);
 }
 
 const void *CheckedSession::hostExtension(const char *Id) {
-  if (!beginHostCall("extension"))
+  const HostCall Call(*this, "extension");
+  if (!Call)
     return nullptr;
   const void *Own = Host.extension(Host.context, Id);
   if (!Own)
@@ -661,16 +681,15 @@ const void *CheckedSession::hostExtension(const char *Id) {
 }
 
 int32_t CheckedSession::runLocally(uint64_t Job, dtlto_result *Result) {
-  if (!beginHostCall("run"))
+  const HostCall Call(*this, "run");
+  if (!Call)
     return Result->status = DTLTO_ERROR_CALLER;
   const std::string Name = nameOf(Job);
-  TheRules.runsRunningJob(locked([&] {
-                            JobRecord *R = find(Job);
-                            return R && !R->Done;
-                          }),
-                          Name);
+  TheRules.runsRunningJob(isRunning(Job), Name);
   const int32_t Status = hostsOwn<dtlto_local_codegen>(DTLTO_EXT_LOCAL_CODEGEN)
                              ->run(Host.context, Job, Result);
+  if (Status == DTLTO_CANCELLED)
+    setCancelled(Job);
   CheckedBuffer::wrap(Result->object, TheRules,
                       "the linker's own object of " + Name,
                       /*IsPlugins=*/false);
@@ -678,7 +697,8 @@ int32_t CheckedSession::runLocally(uint64_t Job, dtlto_result *Result) {
 }
 
 int32_t CheckedSession::makeBundle(uint64_t Job, dtlto_bundle_spans *Out) {
-  if (!beginHostCall("make"))
+  const HostCall Call(*this, "make");
+  if (!Call)
     return DTLTO_ERROR_CALLER;
   TheRules.bundleSize(Out->size);
   dtlto_bundle_spans Own = {sizeof(Own), 0, nullptr, nullptr, nullptr};
@@ -724,21 +744,24 @@ int32_t CheckedSession::makeBundle(uint64_t Job, dtlto_bundle_spans *Out) {
 }
 
 int32_t CheckedSession::enterRoom(uint64_t Job) {
-  if (!beginHostCall("enter"))
+  const HostCall Call(*this, "enter");
+  if (!Call)
     return DTLTO_ERROR_CALLER;
   TheRules.entersOutside(isLinkThread());
-  TheRules.entersOnce(locked([&] {
-                        JobRecord *R = find(Job);
-                        return R && !R->Done &&
-                               !std::exchange(R->Entered, true);
+  TheRules.entersOnce(isRunning(Job) && locked([&] {
+                        return !std::exchange(find(Job)->Entered, true);
                       }),
                       nameOf(Job));
-  return hostsOwn<dtlto_local_room>(DTLTO_EXT_LOCAL_ROOM)
-      ->enter(Host.context, Job);
+  const int32_t Status = hostsOwn<dtlto_local_room>(DTLTO_EXT_LOCAL_ROOM)
+                             ->enter(Host.context, Job);
+  if (Status == DTLTO_CANCELLED)
+    setCancelled(Job);
+  return Status;
 }
 
 void CheckedSession::leaveRoom(uint64_t Job, uint64_t Bytes) {
-  if (!beginHostCall("leave"))
+  const HostCall Call(*this, "leave");
+  if (!Call)
     return;
   locked([&] {
     if (JobRecord *R = find(Job))
@@ -750,7 +773,8 @@ void CheckedSession::leaveRoom(uint64_t Job, uint64_t Bytes) {
 
 void CheckedSession::sessionNumber(const char *Name, uint32_t Unit,
                                    uint64_t Value) {
-  if (!beginHostCall("a function of dtlto.numbers/1"))
+  const HostCall Call(*this, "a function of dtlto.numbers/1");
+  if (!Call)
     return;
   TheRules.number(Name);
   hostsOwn<dtlto_numbers>(DTLTO_EXT_NUMBERS)
@@ -759,7 +783,8 @@ void CheckedSession::sessionNumber(const char *Name, uint32_t Unit,
 
 void CheckedSession::jobNumber(uint64_t Job, const char *Name, uint32_t Unit,
                                uint64_t Value) {
-  if (!beginHostCall("a function of dtlto.numbers/1"))
+  const HostCall Call(*this, "a function of dtlto.numbers/1");
+  if (!Call)
     return;
   TheRules.number(Name);
   TheRules.numberOfJob(locked([&] { return find(Job); }), nameOf(Job));

@@ -56,7 +56,7 @@ public:
       }
       PluginFindings &Findings;
       decltype(Calls)::iterator Call;
-      const PluginThreadName ThreadName = {};
+      const ThreadName Name{ThreadName::Plugin};
     } TheScope(*this, Name);
     return Fn();
   }

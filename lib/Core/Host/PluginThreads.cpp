@@ -101,14 +101,15 @@ std::optional<RecordedMisuse> dtlto::takeMisuse() {
   return Taken;
 }
 
-static constexpr char NameInPlugin[] = "dtlto-plugin";
+// Of Linux, at most 15 characters.
+static constexpr const char *OwnerNames[] = {"dtlto", "dtlto-plugin"};
 
-PluginThreadName::PluginThreadName() {
+ThreadName::ThreadName(Owner Of) {
   ::prctl(PR_GET_NAME, Previous);
-  ::prctl(PR_SET_NAME, NameInPlugin);
+  ::prctl(PR_SET_NAME, OwnerNames[Of]);
 }
 
-PluginThreadName::~PluginThreadName() { ::prctl(PR_SET_NAME, Previous); }
+ThreadName::~ThreadName() { ::prctl(PR_SET_NAME, Previous); }
 
 static std::string readOfThread(int Thread, const char *File) {
   auto Text = MemoryBuffer::getFileAsStream("/proc/self/task/" + Twine(Thread) +
@@ -139,9 +140,9 @@ unsigned PluginThreads::count() const {
     int Thread = 0;
     sys::path::filename(I->path()).getAsInteger(10, Thread);
     const std::string Begin = beginOf(Thread);
-    N += !Begin.empty() &&
-         (Callers.count({Thread, Begin}) ||
-          StringRef(readOfThread(Thread, "comm")).trim() == NameInPlugin);
+    N += !Begin.empty() && (Callers.count({Thread, Begin}) ||
+                            StringRef(readOfThread(Thread, "comm")).trim() ==
+                                OwnerNames[ThreadName::Plugin]);
   }
   return N;
 }
@@ -152,8 +153,8 @@ using namespace dtlto;
 
 void dtlto::recordMisuses() {}
 std::optional<RecordedMisuse> dtlto::takeMisuse() { return std::nullopt; }
-PluginThreadName::PluginThreadName() { (void)Previous; }
-PluginThreadName::~PluginThreadName() {}
+ThreadName::ThreadName(Owner) { (void)Previous; }
+ThreadName::~ThreadName() {}
 void PluginThreads::addCaller() {}
 unsigned PluginThreads::count() const { return 0; }
 

@@ -33,12 +33,14 @@ struct RecordedMisuse {
 /// Returns the next one. One thread at a time.
 std::optional<RecordedMisuse> takeMisuse();
 
-/// Gives the calling thread the name of threads of the plugin. Those that it
-/// starts inherit the name, and so on, unless they change it.
-class PluginThreadName {
+/// Gives the calling thread the name of threads \p Of the plugin, or of the
+/// linker. Those that it starts inherit the name, and so on, unless they change
+/// it.
+class ThreadName {
 public:
-  PluginThreadName();
-  ~PluginThreadName();
+  enum Owner { Linker, Plugin };
+  explicit ThreadName(Owner Of);
+  ~ThreadName();
 
 private:
   char Previous[16] = {};
