@@ -14,6 +14,7 @@
 #include "CommandLine.h"
 #include "Ending.h"
 #include "Files/FileJobs.h"
+#include "Host/PluginCheck.h"
 #include "Host/PluginGuard.h"
 #include "Host/PluginLoader.h"
 #include "Report/PlainMessages.h"
@@ -237,6 +238,7 @@ static Error run(const char *Argv0, Command &C, PlainMessages &Msg) {
       HasParent);
   guardAgainstExit();
   Error Why = LinkRun(*Context, Source).run();
+  countFindings();
   if (*Store)
     (*Store)->finish();
   removeFolder(*Folder);

@@ -10,8 +10,8 @@
 #include "dtlto/ext/draft/local-room.h"
 #include "dtlto/ext/local-codegen.h"
 #include "dtlto/ext/numbers.h"
-#include <cstddef>
 #include <cstdio>
+#include <unistd.h>
 
 using namespace llvm;
 using namespace dtlto::check;
@@ -27,10 +27,7 @@ struct Host::Callback<Fn> {
 
 Host::Host(const dtlto_plugin &ThePlugin, const Options &Opts, uint32_t More)
     : ThePlugin(ThePlugin), Opts(Opts), More(More),
-      Lent(*new Loan(
-          "the dtlto_host",
-          "close() is a barrier: it waits until no thread of yours can call "
-          "the host any more; join them, or count their calls")) {
+      Lent(*new Loan("the dtlto_host", FixOfHost)) {
   dtlto_host H = {};
   H.size = static_cast<uint32_t>(sizeof(H) + More);
   H.abi_major = DTLTO_ABI_MAJOR;
@@ -88,10 +85,7 @@ std::vector<uint64_t> Host::accepted() {
 }
 
 bool Host::isLate(const char *Name) {
-  return !expect(locked([&] { return Phase != Closed; }), "dtlto_plugin.close",
-                 Twine(Name) + "() was called after close() had returned",
-                 "close() is a barrier: join each thread that can call the "
-                 "host, or wait until it no longer can");
+  return !TheRules.isInTime(locked([&] { return Phase != Closed; }), Name);
 }
 
 /// Blocks a callback until the link's thread has got an answer from load().
@@ -110,27 +104,11 @@ void Host::waitForLoadAnswer(const char *Name) {
                 "hold no lock while you call the host");
 }
 
-void Host::checkText(const char *Section, const Twine &Who, StringRef Text) {
-  expect(
-      !Text.contains('\n'), Section, Who + " is not one line: '" + Text + "'",
-      "one line of text at a time; only a compiler's own output may have more");
-  expect(!Text.starts_with(std::string(ThePlugin.name) + ":"), Section,
-         Who +
-             " begins with the plugin's name, which users would see twice: '" +
-             Text + "'",
-         "omit the name: the host adds it");
-}
-
 void Host::log(uint32_t Level, const char *Message) {
   if (isLate("log"))
     return;
   std::string Text = Message ? Message : "";
-  expect(!Text.empty(), "dtlto_host.log",
-         Message ? "a message is empty" : "a message is null",
-         "give log() one line of text at a time");
-  // A compiler's message may have several lines.
-  if (Level != DTLTO_LOG_COMPILER)
-    checkText("dtlto_host.log", "a message", Text);
+  TheRules.log(Level, Message);
   std::fprintf(stderr, "log %u: %s\n", Level, Text.c_str());
   if (Level == DTLTO_LOG_ERROR) {
     Guard Lock(Mutex);
@@ -146,10 +124,7 @@ void Host::jobState(uint64_t Job, uint32_t, const char *) {
   if (isLate("job_state"))
     return;
   change([&] {
-    expect(find(Job), "dtlto_host.job_state",
-           "a state of " + jobName(Job) + ", which the plugin does not have",
-           "report accepted jobs, under the id that submit() got, all 64 bits "
-           "of it");
+    TheRules.state(find(Job), jobName(Job));
     ++NumSigns;
   });
   waitForLoadAnswer("job_state");
@@ -165,19 +140,14 @@ void Host::loadChanged() {
 void Host::sessionNumber(const char *Name, uint32_t, uint64_t) {
   if (isLate("a function of dtlto.numbers/1"))
     return;
-  StringRef Text = Name ? Name : "";
-  expect(!Text.empty(), "dtlto_numbers", "a number has no name",
-         "give each number a few words for a name");
-  checkText("dtlto_numbers", "the name of a number", Text);
+  TheRules.number(Name);
   waitForLoadAnswer("numbers");
 }
 
 void Host::jobNumber(uint64_t Job, const char *Name, uint32_t Unit,
                      uint64_t Value) {
-  expect(locked([&] { return Phase == Closed || find(Job); }),
-         "dtlto_numbers.job",
-         "a number of " + jobName(Job) + ", which the plugin does not have",
-         "report numbers of accepted jobs, under the id that submit() got");
+  TheRules.numberOfJob(locked([&] { return Phase == Closed || find(Job); }),
+                       jobName(Job));
   sessionNumber(Name, Unit, Value);
 }
 
@@ -197,9 +167,8 @@ void Host::storeResult(JobRecord &R, const dtlto_result &Result) {
   const int32_t Status = R.Status = Result.status;
   R.Message = Result.message ? Result.message : "";
   R.Buffer = Result.object;
-  if (!expect(R.Buffer.size <= INT64_MAX, "dtlto_result.object",
-              Job + " claims an object of " + Twine(R.Buffer.size) + " bytes",
-              "`size` is the number of bytes at `data`"))
+  TheRules.result(Result, Job, R.Cancelled || Phase == Closing);
+  if (R.Buffer.size > INT64_MAX)
     R.Buffer = {};
   const bool HasObject = R.Buffer.data && R.Buffer.size;
   if (Status == DTLTO_OK && HasObject) {
@@ -213,30 +182,10 @@ void Host::storeResult(JobRecord &R, const dtlto_result &Result) {
              "bundle, or what run() returned");
     }
   }
-  HasNamelessResult |=
-      Status == DTLTO_OK && (!Result.worker || !*Result.worker);
-  expect(Status != DTLTO_OK || HasObject, "dtlto_result.object",
-         Job + " is DTLTO_OK, with no object",
-         "an exit code of 0 is not enough: without an object, report an "
-         "infrastructure error");
-  expect(Status == DTLTO_OK || !R.Buffer.size, "dtlto_result.object",
-         Job + " has the status " + Twine(Status) + ", and an object",
-         "leave `object` empty unless the status is DTLTO_OK");
-  expect(Status != DTLTO_CANCELLED || R.Cancelled || Phase == Closing,
-         "DTLTO_CANCELLED",
-         Job + " was cancelled without a request from the host",
-         "report DTLTO_ERROR_INFRASTRUCTURE for a job that the DBS stopped");
-  expect(
-      Status == DTLTO_OK || Status == DTLTO_CANCELLED || isError(Status),
-      "Constants", Job + " ended with the status " + Twine(Status),
-      "a job ends with DTLTO_OK, DTLTO_CANCELLED or one of the three errors");
-  if (Status == DTLTO_ERROR_CALLER || Status == DTLTO_ERROR_INFRASTRUCTURE)
-    checkText("dtlto_result.message", "the message of " + Job, R.Message);
+  HasNamelessResult |= isNameless(Result);
 }
 
 void Host::jobDone(uint64_t Job, const dtlto_result *Result) {
-  constexpr uint32_t MinSize =
-      offsetof(dtlto_result, worker) + sizeof(const char *);
   if (isLate("job_done"))
     return;
   waitForLoadAnswer("job_done");
@@ -245,39 +194,15 @@ void Host::jobDone(uint64_t Job, const dtlto_result *Result) {
     Changed.wait_for(Lock, Opts.jobLimit(),
                      [&] { return !HoldsResults || Phase == Closing; });
   JobRecord *R = find(Job);
-  if (!R)
-    return fail("dtlto_host.job_done",
-                "a result for " + jobName(Job) +
-                    ", which the plugin was never given",
-                "report each accepted job once, under the id that submit() "
-                "got, all 64 bits of it");
-  if (!expect(!R->Done, "dtlto_host.job_done",
-              "a second result for " + jobName(Job),
-              "exactly one job_done() for each accepted job: decide under a "
-              "lock who reports it"))
+  if (!TheRules.isDue(R, R && !R->Done, jobName(Job)))
     return;
-  expect(!InSubmit || !isLinkThread(), "dtlto_host.job_done",
-         "job_done() was called from inside of submit()",
-         "queue the job, and let a thread of the plugin report it");
+  TheRules.notInSubmit(InSubmit && isLinkThread());
   R->Done = true;
   if (JobInRoom == Job)
     JobInRoom = 0;
   ++NumEnded;
   ++NumSigns;
-  if (expect(Result && Result->size >= MinSize, "dtlto_result.size",
-             jobName(Job) + " has a result " +
-                 (Result ? "of " + std::to_string(Result->size) + " bytes"
-                         : "that is null"),
-             "set `size` to sizeof(dtlto_result)") &&
-      expect(Result->size <= sizeof(dtlto_result) ||
-                 ThePlugin.abi_minor > DTLTO_ABI_MINOR,
-             "dtlto_result.size",
-             jobName(Job) + " has a result of " + Twine(Result->size) +
-                 " bytes, but in ABI " + Twine(ThePlugin.abi_major) + "." +
-                 Twine(ThePlugin.abi_minor) + " it has " +
-                 Twine(sizeof(dtlto_result)),
-             "set `size` to sizeof(dtlto_result): a later linker would read "
-             "fields that do not exist"))
+  if (TheRules.hasSize(Result, jobName(Job)))
     storeResult(*R, *Result);
   R->Lent.end("its job_done() was called");
   // The linker doesn't need it either, and releases it at once.
@@ -298,10 +223,7 @@ int32_t Host::checkResult(uint64_t Job, dtlto_span Object, char *Why,
                           uint64_t WhySize) {
   Guard Lock(Mutex);
   JobRecord *R = findRunning(Job);
-  if (!expect(R, "dtlto_host.check_result",
-              "check_result() was called for " + jobName(Job) +
-                  ", which has ended",
-              "ask before the job_done()"))
+  if (!TheRules.checksRunningJob(R, jobName(Job)))
     return DTLTO_ERROR_CALLER;
   if (!R->UsesBundle || Object.data == R->LocalObject)
     return DTLTO_OK;
@@ -312,15 +234,11 @@ int32_t Host::checkResult(uint64_t Job, dtlto_span Object, char *Why,
   return Text.empty() ? DTLTO_OK : DTLTO_ERROR_INFRASTRUCTURE;
 }
 
-void HostBuffer::release() {
-  expect(++Releases != 2, "dtlto_buffer", What + " was released twice",
-         "its last owner calls release() once; with job_done() that is the "
-         "host");
-}
+void HostBuffer::release() { TheRules.releasedOnce(++Releases, What); }
 
 HostBuffer &Host::addBuffer(const char *What, uint64_t Job) {
-  Buffers.push_back(std::make_unique<HostBuffer>());
-  Buffers.back()->What = What + (" of " + jobName(Job));
+  Buffers.push_back(
+      std::make_unique<HostBuffer>(TheRules, What + (" of " + jobName(Job))));
   return *Buffers.back();
 }
 
@@ -330,9 +248,7 @@ int32_t Host::runLocally(uint64_t Job, dtlto_result *Result) {
   Result->object = {};
   Result->worker = nullptr;
   Result->message = "no such job";
-  if (!expect(R, "dtlto_local_codegen.run",
-              "run() was called for " + jobName(Job) + ", which has ended",
-              "run accepted jobs that have had no job_done() yet"))
+  if (!TheRules.runsRunningJob(R, jobName(Job)))
     return Result->status = DTLTO_ERROR_CALLER;
   ++NumSigns;
   Changed.notify_all();
@@ -364,9 +280,7 @@ int32_t Host::runLocally(uint64_t Job, dtlto_result *Result) {
 }
 
 int32_t Host::bundle(uint64_t Job, dtlto_bundle_spans *Out) {
-  expect(Out->size >= sizeof(*Out), "dtlto_bundle_spans.size",
-         "make() was called with a struct of " + Twine(Out->size) + " bytes",
-         "set `size` to sizeof(dtlto_bundle_spans)");
+  TheRules.bundleSize(Out->size);
   *Out = {sizeof(*Out), 0, nullptr, nullptr, nullptr};
   Guard Lock(Mutex);
   JobRecord *R = findRunning(Job);
@@ -386,17 +300,13 @@ int32_t Host::bundle(uint64_t Job, dtlto_bundle_spans *Out) {
 
 /// There is room for one job at a time.
 int32_t Host::enterRoom(uint64_t Job) {
+  TheRules.entersOutside(isLinkThread());
   if (isLinkThread())
-    failAndExit("dtlto_local_room.enter",
-                "enter() was called from inside of the plugin's own function",
-                "it waits for other jobs: call it on a thread of the plugin");
+    ::_exit(1);
   waitForLoadAnswer("enter");
   std::unique_lock<std::mutex> Lock(Mutex);
   JobRecord *R = findRunning(Job);
-  if (!expect(R && JobInRoom != Job, "dtlto_local_room.enter",
-              "enter() was called for " + jobName(Job) +
-                  ", which has ended or has already entered",
-              "enter once, before the job_done()"))
+  if (!TheRules.entersOnce(R && JobInRoom != Job, jobName(Job)))
     return DTLTO_ERROR_CALLER;
   Changed.wait(
       Lock, [&] { return JobInRoom == 0 || R->Cancelled || Phase == Closing; });

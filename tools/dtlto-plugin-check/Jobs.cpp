@@ -26,11 +26,8 @@ static size_t roomFor(const Sample &S) {
 
 JobRecord::JobRecord(uint64_t Id, const Sample &S)
     : Id(Id), S(S),
-      Lent(*new Loan(
-          "the dtlto_job (or what it points at) of " + jobName(Id),
-          "read a job only until its job_done(), or until submit() has refused "
-          "it: copy what you need for longer, including its id",
-          roomFor(S))) {}
+      Lent(*new Loan("the dtlto_job (or what it points at) of " + jobName(Id),
+                     FixOfJob, roomFor(S))) {}
 
 void Session::makeJob(JobRecord &R, const char *Avoid) {
   Loan &Memory = R.Lent;
@@ -136,13 +133,7 @@ int32_t Session::offer(const Sample &S, const char *Avoid) {
   ++NumEnded;
   R.Lent.end(Status == DTLTO_BUSY ? "submit() has returned DTLTO_BUSY"
                                   : "submit() has refused the job");
-  expect(!R.Done, "dtlto_plugin.submit",
-         "a job had its job_done(), and then submit() returned " +
-             Twine(Status),
-         "return DTLTO_OK for a job that you have taken");
-  expect(Status == DTLTO_BUSY || isError(Status), "Constants",
-         "submit() returned " + Twine(Status),
-         "return DTLTO_OK, DTLTO_BUSY, or one of the three errors");
+  TheRules.submitReturned(Status, R.Done);
   return Status;
 }
 

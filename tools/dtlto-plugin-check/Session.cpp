@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Session.h"
+#include "Crash.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
@@ -71,12 +72,6 @@ static Settings settings() {
   return All;
 }
 
-// Calls from which an average can be taken.
-static constexpr unsigned EnoughCalls = 8;
-static constexpr char OffThread[] =
-    "all calls of a session share one thread, and the link waits for each: do "
-    "slow work on a thread of the plugin";
-
 void Session::beginCall(const char *Name) {
   assert(isLinkThread() && "the plugin is called on one thread");
   change([&] {
@@ -88,32 +83,12 @@ void Session::beginCall(const char *Name) {
 }
 
 void Session::endCall() {
-  constexpr Milliseconds TooLong = 250ms;
   Guard Lock(Mutex);
   const std::string Name = std::exchange(CallName, "");
   if (Name != "submit" && Name != "cancel" && Name != "load")
     return;
-  // An occasional slow call may be this machine's fault.
-  CallTimes &T = Times[Name];
-  const Clock::duration Time = Clock::now() - CallBegin;
-  T.Sum += Time;
-  T.NumLong += Time >= TooLong;
-  if (++T.NumCalls < EnoughCalls || T.NumLong * 4 < T.NumCalls * 3)
-    return;
-  failAndExit("dtlto_plugin." + Name,
-              Name + "() took more than " + Twine(TooLong.count()) + " ms in " +
-                  Twine(T.NumLong) + " of " + Twine(T.NumCalls) + " calls",
-              OffThread);
-}
-
-/// A busy machine may be slow, so this isn't a failure.
-void Session::noteSlowCalls() {
-  for (auto &[Name, T] : Times)
-    if (auto Average = T.Sum / T.NumCalls;
-        T.NumCalls >= EnoughCalls && Average > 5ms)
-      note(Twine(Name) + "() took " +
-           Twine(std::chrono::round<Milliseconds>(Average).count()) +
-           " ms on average, more than 5: " + OffThread);
+  if (!TheRules.tookTime(Name, Clock::now() - CallBegin))
+    ::_exit(1);
 }
 
 void Session::watchCalls() {
@@ -143,15 +118,11 @@ void Session::failHungCall() {
                     " jobs before it had not ended: it waits for one of them",
                 "never wait for another job in submit(): if there is no room, "
                 "return DTLTO_BUSY, and call load_changed() later");
-  if (CallName == "close")
-    failAndExit("dtlto_plugin.close",
-                What + (NumEnded == Jobs.size()
-                            ? ""
-                            : ", and jobs have no job_done() yet"),
-                "stop jobs that run, join your threads, wait for nothing else");
-  failAndExit("dtlto_plugin." + CallName, What,
-              "do slow work on a thread of the plugin; hold no lock while you "
-              "call the host");
+  TheRules.hung(CallName, CallLimit,
+                CallName == "close" && NumEnded != Jobs.size()
+                    ? ", and jobs have no job_done() yet"
+                    : "");
+  ::_exit(1);
 }
 
 Session::Session(const dtlto_plugin &ThePlugin, const Options &Opts,
@@ -196,9 +167,7 @@ T Session::fillIn(const char *Name, const char *Type, T Struct, F Fn) {
   call(Name, [&] { Fn(Lent); });
   Struct = *Lent;
   auto *After = reinterpret_cast<const char *>(Lent + 1);
-  expect(Struct.size == Size, Type,
-         Twine(Name) + "() changed the struct's `size`",
-         "the host has set it; write the fields that lie within it");
+  TheRules.keptSize(Size, Struct.size, Name, Type);
   expect(std::all_of(After, After + More,
                      [](char C) { return C == Loan::Filler; }),
          "Compatibility",
@@ -219,11 +188,8 @@ void Session::configure(const dtlto_session_params &Params) {
                   });
   Needs = C.needs;
   NullReason = nullHint(Needs);
-  expect(Needs < 2 * DTLTO_JOB_WHOLE_IMPORTS ||
-             ThePlugin.abi_minor > DTLTO_ABI_MINOR,
-         Section, "`needs` has bits that this ABI does not have",
-         "combine DTLTO_JOB_... of the header that you have");
-  checkText(Section, "`no_fallback`", NoFallback);
+  C.no_fallback = NoFallback.empty() ? nullptr : NoFallback.c_str();
+  TheRules.config(C);
 }
 
 int32_t Session::open(uint64_t NumJobs) {
@@ -239,7 +205,7 @@ int32_t Session::open(uint64_t NumJobs, const std::string &Version) {
   for (const std::string &Arg : Opts.PluginArgs)
     Room += Loan::room(Arg.size()) + sizeof(char *);
   Loan &L = *new Loan("the dtlto_session_params (or what they point at)",
-                      "copy in open() what you need of them later", Room);
+                      FixOfParams, Room);
   dtlto_session_params Params = {};
   Params.size = static_cast<uint32_t>(sizeof(Params) + More);
   Params.num_args = static_cast<uint32_t>(Opts.PluginArgs.size());
@@ -260,17 +226,11 @@ int32_t Session::open(uint64_t NumJobs, const std::string &Version) {
     Phase = Open;
     // An error ends the session even if it comes before open() returns.
     HasGivenUp |= !OpenErrors.empty();
-    if (!Handle)
-      failAndExit("dtlto_plugin.open",
-                  "open() returned DTLTO_OK and set no session",
-                  "set *session; your functions get it back");
+    if (!TheRules.opened(Handle))
+      ::_exit(1);
     return Status;
   }
-  expect(isError(Status), "Constants", "open() returned " + Twine(Status),
-         "return DTLTO_OK or one of the three errors");
-  expect(!OpenErrors.empty(), "dtlto_plugin.open",
-         "open() failed with " + Twine(Status) + ", without a message",
-         "report the reason with host->log(DTLTO_LOG_ERROR) before you return");
+  TheRules.openFailed(Status, OpenErrors);
   return Status;
 }
 
@@ -281,29 +241,8 @@ dtlto_load Session::load() {
   int32_t Status = DTLTO_OK;
   L = fillIn("load", "dtlto_load", L,
              [&](dtlto_load *Raw) { Status = ThePlugin.load(Handle, Raw); });
-  expect(Status == DTLTO_OK, "dtlto_plugin.load",
-         "load() returned " + Twine(Status),
-         "return DTLTO_OK, and leave unknown numbers unchanged");
-  checkLoad(L);
+  TheRules.load(Status, L, accepted().size());
   return L;
-}
-
-void Session::checkLoad(const dtlto_load &L) {
-  auto Check = [&](uint32_t Number, uint64_t Max, const Twine &What,
-                   const char *Fix) {
-    expect(Number == UINT32_MAX || Max == UINT32_MAX || Number <= Max,
-           "dtlto_load", "load() says that " + Twine(Number) + What, Fix);
-  };
-  const std::string OfSlots = " of " + std::to_string(L.slots) + " slots are ";
-  const uint64_t NumAccepted = accepted().size();
-  Check(L.free, L.slots, OfSlots + "free",
-        "`free` is the number of slots that are idle, at most `slots`");
-  Check(L.queued, NumAccepted,
-        " accepted jobs do not run yet, but only " + Twine(NumAccepted) +
-            " were ever accepted",
-        "`queued` counts jobs of this session that were accepted and wait");
-  Check(L.local, L.slots, OfSlots + "this machine's",
-        "`local` is how many of `slots` take this machine's cores");
 }
 
 void Session::close() {
@@ -330,13 +269,8 @@ void Session::checkAfterClose() {
   auto LostJob = find_if(Jobs, [](auto &Entry) {
     return Entry.second.Accepted && !Entry.second.Done;
   });
-  if (LostJob != Jobs.end())
-    fail("dtlto_host.job_done",
-         jobName(LostJob->first) +
-             " was accepted and has no job_done(), although "
-             "close() has returned",
-         "each accepted job has exactly one job_done(), cancelled ones "
-         "included; close() returns after the last one");
+  TheRules.hasEnded(LostJob == Jobs.end(),
+                    jobName(LostJob == Jobs.end() ? 0 : LostJob->first));
   const Settings After = settings();
   Settings All = SettingsBefore;
   All.insert(After.begin(), After.end());
@@ -352,9 +286,10 @@ void Session::checkAfterClose() {
     fail("The process", "the plugin has changed " + join(Changes, ", "),
          "the process is the linker's: leave its working folder, umask, "
          "environment, locale, signals and standard descriptors as they are");
-  noteSlowCalls();
+  for (const std::string &Sentence : TheRules.slowCalls())
+    note(Sentence);
   if (HasNamelessResult)
-    note("a result names no worker: users need it when an object is wrong");
+    note(NamelessResult);
 }
 
 void Session::checkBuffers() {
@@ -375,9 +310,6 @@ void Session::checkBuffers() {
       B = {};
     }
   }).join();
-  auto LeakedBuffer =
-      find_if(Buffers, [](auto &B) { return B->Releases == 0; });
-  if (LeakedBuffer != Buffers.end())
-    fail("dtlto_buffer", (*LeakedBuffer)->What + " was never released",
-         "the last holder of a buffer calls release(owner, data, size) once");
+  for (const auto &B : Buffers)
+    TheRules.isReleased(B->Releases, B->What);
 }

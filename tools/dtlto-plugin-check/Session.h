@@ -17,7 +17,8 @@
 
 #include "Bundle/Bundle.h"
 #include "CaseReport.h"
-#include "Memory.h"
+#include "Rules/Loan.h"
+#include "Rules/Rules.h"
 #include "Samples.h"
 #include <cassert>
 #include <chrono>
@@ -29,6 +30,9 @@
 namespace dtlto::check {
 
 using namespace std::chrono_literals;
+using dtlto::FixOfHost, dtlto::FixOfJob, dtlto::FixOfParams;
+using dtlto::FixOfThreads, dtlto::isError, dtlto::isNameless, dtlto::Loan;
+using dtlto::NamelessResult, dtlto::Rules;
 using Clock = std::chrono::steady_clock;
 using Milliseconds = std::chrono::milliseconds;
 
@@ -37,9 +41,6 @@ constexpr uint64_t FirstJob = 10000000001;
 inline std::string jobName(uint64_t Id) { return "job " + std::to_string(Id); }
 inline std::string seconds(Milliseconds D) {
   return std::to_string((D.count() + 999) / 1000) + " s";
-}
-inline bool isError(int32_t Status) {
-  return Status >= DTLTO_ERROR_CALLER && Status <= DTLTO_ERROR_COMPILER;
 }
 
 /// The fix for a session that ended because of one job.
@@ -105,7 +106,12 @@ struct JobRecord {
 
 /// Memory of the host that the plugin owns.
 struct HostBuffer {
-  std::string What, Bytes;
+  HostBuffer(const Rules &TheRules, std::string What)
+      : TheRules(TheRules), What(std::move(What)) {}
+
+  const Rules &TheRules;
+  const std::string What;
+  std::string Bytes;
   std::atomic<int> Releases{0};
 
   void release();
@@ -141,6 +147,7 @@ public:
   bool hasGivenUp() {
     return locked([&] { return HasGivenUp; });
   }
+  const Rules &rules() const { return TheRules; }
   /// The errors logged in open(), once it has returned.
   const std::string &openErrors() const { return OpenErrors; }
 
@@ -153,13 +160,10 @@ public:
 
 protected:
   bool isLinkThread() const { return std::this_thread::get_id() == LinkThread; }
-  /// Reports if \p Text, which \p Who gave the host, isn't one line, or begins
-  /// with the plugin's name.
-  void checkText(const char *Section, const llvm::Twine &Who,
-                 llvm::StringRef Text);
   JobRecord *find(uint64_t Job); // with the mutex held
 
   const dtlto_plugin &ThePlugin;
+  Rules TheRules{ThePlugin, fail};
   const Options &Opts;
   const uint32_t More;
   Loan &Lent;
@@ -278,7 +282,6 @@ private:
   void configure(const dtlto_session_params &Params);
   template <typename T, typename F>
   T fillIn(const char *Name, const char *Type, T Struct, F Fn);
-  void checkLoad(const dtlto_load &L);
   void checkAfterClose();
   void checkBuffers();
   void makeJob(JobRecord &R, const char *Avoid);
@@ -287,7 +290,6 @@ private:
   void completeBatch();
   void beginCall(const char *Name);
   void endCall();
-  void noteSlowCalls();
   void watchCalls();
   [[noreturn]] void failHungCall();
   template <typename F>
@@ -301,11 +303,6 @@ private:
   std::string CallName; // or empty
   Clock::time_point CallBegin;
   Milliseconds CallLimit{0};
-  struct CallTimes {
-    unsigned NumCalls = 0, NumLong = 0;
-    Clock::duration Sum{0};
-  };
-  std::map<std::string, CallTimes> Times; // by function
   bool IsQuitting = false;
   std::thread Watchdog;
 };

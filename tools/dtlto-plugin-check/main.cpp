@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Crash.h"
 #include "Session.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cstdio>

@@ -7,6 +7,7 @@
 
 #include "Host/SessionConfig.h"
 #include "Host/HostContext.h"
+#include "Host/PluginCheck.h"
 #include "Support/System.h"
 #include "Support/Text.h"
 #include <condition_variable>
@@ -58,6 +59,7 @@ SessionConfig dtlto::configurePlugin(const HostContext &Ctx, uint64_t NumJobs) {
     bool HasReturned = false;
     SessionConfig Config;
   };
+  showFindings(Ctx.Msg);
   // Shared, since the thread may outlive the wait.
   auto C = std::make_shared<Call>(Ctx, NumJobs);
   if (!startThread([C] { C->run(); }))

@@ -13,6 +13,7 @@
 
 #include "LTO/Backend.h"
 #include "Bitcode/IndexShard.h"
+#include "Host/PluginCheck.h"
 #include "Host/PluginGuard.h"
 #include "LTO/KeptModules.h"
 #include "LTO/LTOJobs.h"
@@ -231,6 +232,7 @@ static void finishLinkWithoutModules(Linker &TheLinker) {
 void dtlto::finishLink(Linker &TheLinker) {
   if (!TheLinker.HasBackend)
     finishLinkWithoutModules(TheLinker);
+  countFindings();
   for (const auto &Store : {TheLinker.Store, TheLinker.FarmStore})
     if (Store)
       Store->finish();

@@ -7,6 +7,7 @@
 
 #include "Run/Configuration.h"
 #include "Host/AutoPlugin.h"
+#include "Host/PluginCheck.h"
 #include "Host/PluginLoader.h"
 #include "Host/RemoteStore.h"
 #include "Support/Failure.h"
@@ -15,6 +16,7 @@
 #include "Support/Text.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
@@ -161,8 +163,19 @@ Error dtlto::readConfiguration(Options &Opts) {
   if (Error E = readFile(Opts, userFile(), OptionLevel::UserFile))
     return E;
   if (auto Text = sys::Process::GetEnv("DTLTO_OPTIONS"))
-    return readOptionsVariable(Opts, *Text);
-  return Error::success();
+    if (Error E = readOptionsVariable(Opts, *Text))
+      return E;
+  constexpr char Check[] = "DTLTO_CHECK_PLUGIN";
+  std::string Value = sys::Process::GetEnv(Check).value_or("");
+  if (Value.empty())
+    return Error::success();
+  return setFromText(Opts,
+                     ("check-plugin=" + StringSwitch<StringRef>(Value)
+                                            .Case("0", "off")
+                                            .Case("1", "on")
+                                            .Default(Value))
+                         .str(),
+                     OptionLevel::Environment, Check);
 }
 
 //===----------------------------------------------------------------------===//
@@ -205,8 +218,9 @@ Error dtlto::finishOptions(Options &Opts, StringRef Dashes) {
   return Error::success();
 }
 
-Expected<const dtlto_plugin *>
-dtlto::loadNamedPlugin(Options &Opts, Messages &Msg, LoadFunction Load) {
+/// Loads the plugin that \p Opts name. For "auto", chooses one.
+static Expected<const dtlto_plugin *> loadOrChoose(Options &Opts, Messages &Msg,
+                                                   LoadFunction Load) {
   if (Opts.Plugin != AutoPlugin)
     return Load(Opts.Plugin);
   Expected<AutoChoice> Choice = chooseAutoPlugin(Opts, Msg, Load);
@@ -221,6 +235,14 @@ dtlto::loadNamedPlugin(Options &Opts, Messages &Msg, LoadFunction Load) {
   return Choice->Plugin;
 }
 
+Expected<const dtlto_plugin *>
+dtlto::loadNamedPlugin(Options &Opts, Messages &Msg, LoadFunction Load) {
+  auto Plugin = loadOrChoose(Opts, Msg, Load);
+  if (!Plugin || Opts.CheckPlugin == CheckKind::Off)
+    return Plugin;
+  return checkedPlugin(**Plugin, Opts.CheckPlugin == CheckKind::Error);
+}
+
 Expected<std::string> dtlto::answerPluginQuery(Options &Opts,
                                                ArrayRef<std::string> Folders,
                                                StringRef Dashes, Messages &Msg,
@@ -232,7 +254,7 @@ Expected<std::string> dtlto::answerPluginQuery(Options &Opts,
   if (Opts.Plugin.empty())
     return failure(Dashes + "thinlto-dist-plugin-help needs a plugin: " +
                    Dashes + "thinlto-dist-plugin-help=<name>");
-  Expected<const dtlto_plugin *> Plugin = loadNamedPlugin(Opts, Msg, Load);
+  Expected<const dtlto_plugin *> Plugin = loadOrChoose(Opts, Msg, Load);
   if (!Plugin)
     return Plugin.takeError();
   Expected<PluginInfo> Info = readPluginInfo(**Plugin);

@@ -28,9 +28,9 @@
 
 namespace dtlto {
 
-/// Reads DTLTO_DISABLE, both files, and DTLTO_OPTIONS. Call it before the
-/// options of the command line are set. A file that can't be read is a note, a
-/// wrong line an error that names file and line.
+/// Reads DTLTO_DISABLE, both files, DTLTO_OPTIONS and DTLTO_CHECK_PLUGIN. Call
+/// it before the options of the command line are set. A file that can't be read
+/// is a note, a wrong line an error that names file and line.
 llvm::Error readConfiguration(Options &Opts);
 
 /// Reads the text of a configuration file. \p Path is for messages.
@@ -50,7 +50,8 @@ void selectPluginArgs(Options &Opts);
 llvm::Error finishOptions(Options &Opts, llvm::StringRef Dashes);
 
 /// Loads the plugin that \p Opts name, by \p Load. For "auto", chooses one,
-/// replaces the name in \p Opts, and adds a note.
+/// replaces the name in \p Opts, and adds a note. If \p Opts ask for checks,
+/// returns the layer that makes them.
 llvm::Expected<const dtlto_plugin *>
 loadNamedPlugin(Options &Opts, Messages &Msg, LoadFunction Load);
 

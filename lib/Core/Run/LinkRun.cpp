@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Run/LinkRun.h"
+#include "Host/PluginCheck.h"
 #include "Host/PluginGuard.h"
 #include "Run/LogObserver.h"
 #include "Run/Notices.h"
@@ -171,7 +172,9 @@ Error LinkRun::run() {
   close();
   finish();
   TheNotices->summarize(Source->notes(), Source->debugNotes());
-  return TheNotices->takeError();
+  if (Error E = TheNotices->takeError())
+    return E;
+  return failForFindings();
 }
 
 /// Ends the threads, and whatever spans the whole link.

@@ -240,7 +240,9 @@ void dtlto::printHelp(raw_ostream &OS, bool IsCOFF) {
        << '\n';
     OS.indent(26) << Info.Help;
     if (!Info.Default.empty())
-      OS << " (default: " << Info.Default << ")";
+      OS << (Info.Kind == ValueKind::Optional ? " (without a value: "
+                                              : " (default: ")
+         << Info.Default << ")";
     OS << '\n';
   }
 }
@@ -268,7 +270,8 @@ void dtlto::printOptions(const Options &Opts, raw_ostream &OS) {
         Uses.push_back(Use);
       }
     if (Uses.empty())
-      PrintLine("default", Info.Name, Info.Default);
+      PrintLine("default", Info.Name,
+                Info.Kind == ValueKind::Optional ? "off" : Info.Default);
     for (const OptionUse &Use : Uses)
       PrintLine(Use.Place, Use.Name, Use.Value);
   }

@@ -29,6 +29,7 @@ enum class OrderKind { Cost, Link };
 enum class StatusKind { None, Table, JSON };
 enum class CacheKind { Separate, Shared };
 enum class CacheMode { Read, Write };
+enum class CheckKind { Off, On, Error };
 
 /// Where options are set. A later one overrides those before it.
 enum class OptionLevel { MachineFile, UserFile, Environment, CommandLine };
@@ -49,6 +50,7 @@ constexpr unsigned MinAutoPart = 10000;
 
 struct Options : JobOptions {
   std::string Plugin; // name or path; empty: in-process ThinLTO
+  CheckKind CheckPlugin = CheckKind::Off;
   FallbackKind Fallback = FallbackKind::Local;
   std::optional<unsigned> LocalJobs; // next to the plugin's; unset: automatic
   OrderKind Order = OrderKind::Cost; // in which jobs start

@@ -1,38 +1,38 @@
-//===- Memory.h - Memory lent to the plugin ---------------------*- C++ -*-===//
+//===- Loan.h - Memory lent to the plugin -----------------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A plugin crashes when it writes to read-only memory, reads past the end of a
-// struct, or touches memory whose loan is over. The report of the crash names
-// the loan. Each loan therefore has pages of its own, and a struct ends at an
-// inaccessible page.
+// A plugin gets a signal when it writes to read-only memory, reads past the end
+// of a struct, or touches memory whose loan is over. Each loan therefore has
+// pages of its own, and a struct ends at an inaccessible page. On Windows, the
+// memory is not protected.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTLTO_PLUGINCHECK_MEMORY_H
-#define DTLTO_PLUGINCHECK_MEMORY_H
+#ifndef DTLTO_RULES_LOAN_H
+#define DTLTO_RULES_LOAN_H
 
+#include <array>
 #include <atomic>
-#include <csignal>
 #include <new>
+#include <optional>
 #include <string>
 #include <vector>
 
-namespace dtlto::check {
+namespace dtlto {
 
-/// From now on, a crash of this process reports to \p Fd (CaseReport.h) which
-/// loan was touched, or else the signal.
-void catchCrashes(int Fd);
-
-/// The likely reason for a crash at a null pointer, which ends the sentence
-/// "the plugin crashed with signal 11 at a null pointer; WHY"; or empty.
-extern std::atomic<const char *> NullReason;
+/// A wrong access to a loan, as the pieces of a sentence: a signal handler
+/// can't join them. Ends "the plugin ...".
+struct Misuse {
+  std::array<const char *, 4> What;
+  const char *Fix;
+};
 
 /// Memory for a plugin to read (or, before seal(), to write to). It is never
-/// freed, so that late reads are detected. Allocate it with new, on one thread.
+/// freed, so that late reads are detected. Allocate it with new.
 class Loan {
 public:
   /// \p Size bytes. \p Name is used in sentences like "the plugin touched
@@ -41,7 +41,7 @@ public:
 
   /// Returns a copy of \p Struct, followed by \p More bytes of a later ABI,
   /// which are Filler. The first struct ends where the memory does.
-  template <typename T> T *addStruct(const T &Struct, size_t More) {
+  template <typename T> T *addStruct(const T &Struct, size_t More = 0) {
     return new (reserve(sizeof(T) + More)) T(Struct);
   }
   void *addBytes(const void *Bytes, size_t Size);
@@ -57,25 +57,32 @@ public:
   /// Makes the memory read-only.
   void seal();
   /// Makes the memory inaccessible. \p Why is the reason, a literal such as
-  /// "open() has returned".
+  /// "open() has returned". Thread-safe.
   void end(const char *Why);
+
+  /// Returns what is wrong with an access to \p Address that raised a signal;
+  /// nothing if it is in no loan. Async-signal-safe.
+  static std::optional<Misuse> judge(const void *Address);
+  /// Makes that access possible. Returns false if it is in no loan.
+  /// Async-signal-safe.
+  static bool reopen(const void *Address);
 
   static constexpr char Filler = 0x5a;
   /// The room that a string or array of \p Size bytes takes.
   static constexpr size_t room(size_t Size) { return (Size + 31) / 16 * 16; }
 
 private:
-  friend void catchCrashes(int Fd);
-  static void onCrash(int Signal, siginfo_t *Info, void *);
+  static Loan *find(const void *Address);
   void *reserve(size_t Bytes); // at the end; filled with Filler
 
   const std::string Name, Fix;
   const size_t Size;
   char *Begin, *Next, *End;                     // Next to End is free
   std::atomic<const char *> EndReason{nullptr}; // null: not over
+  std::atomic<bool> IsReadable{true};
   Loan *Previous;
 };
 
-} // namespace dtlto::check
+} // namespace dtlto
 
-#endif // DTLTO_PLUGINCHECK_MEMORY_H
+#endif // DTLTO_RULES_LOAN_H

@@ -1,0 +1,85 @@
+//===- PluginFindings.cpp - What the check of a plugin finds --------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Host/PluginFindings.h"
+#include "Support/Text.h"
+
+using namespace llvm;
+using namespace dtlto;
+using namespace std::chrono_literals;
+
+// The linker abandons a call only after a longer time, except for open(): a
+// link may end meanwhile.
+static constexpr auto MaxCall = 250ms;
+
+void PluginFindings::add(StringRef Section, const Twine &What, StringRef Fix) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  if (!Fixes.insert(Fix.str()).second)
+    return;
+  Pending.push_back({AreErrors ? MessageLevel::Error : MessageLevel::Warning,
+                     sanitizedLine(("plugin '" + Twine(Plugin.name) + "': " +
+                                    What + " (" + Section + ": " + Fix + ")")
+                                       .str())});
+  showPending();
+}
+
+void PluginFindings::note(const Twine &What) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  Pending.push_back({MessageLevel::Note,
+                     ("plugin '" + Twine(Plugin.name) + "': " + What).str()});
+  showPending();
+}
+
+void PluginFindings::showPending() {
+  if (!Msg)
+    return;
+  for (auto &[Level, Text] : std::exchange(Pending, {}))
+    Msg->emit(Level, Text);
+}
+
+void PluginFindings::addMisuses() {
+  while (true) {
+    std::unique_lock<std::mutex> Lock(Mutex);
+    std::optional<RecordedMisuse> R = takeMisuse();
+    Lock.unlock();
+    if (!R)
+      return;
+    add("Memory", R->What, R->Fix);
+  }
+}
+
+void PluginFindings::show(Messages &To) {
+  addMisuses();
+  std::lock_guard<std::mutex> Lock(Mutex);
+  Msg = &To;
+  showPending();
+}
+
+unsigned PluginFindings::count() {
+  addMisuses();
+  std::unique_lock<std::mutex> Lock(Mutex);
+  const auto Running = Calls;
+  Lock.unlock();
+  for (auto [Begin, Name] : Running)
+    if (auto Time = std::chrono::steady_clock::now() - Begin; Time > MaxCall)
+      Rules(Plugin, reporter())
+          .hung(Name, std::chrono::round<std::chrono::seconds>(Time));
+  Lock.lock();
+  return Fixes.size();
+}
+
+void PluginFindings::end() {
+  const unsigned N = count();
+  std::lock_guard<std::mutex> Lock(Mutex);
+  if (!Msg)
+    return; // the plugin wasn't called
+  Msg->note("plugin '" + Twine(Plugin.name) + "': " + Twine(N) +
+            (N == 1 ? " finding" : " findings") + " in " + Twine(NumJobs) +
+            (NumJobs == 1 ? " job" : " jobs") +
+            " (--thinlto-dist-check-plugin)");
+  Msg = nullptr;
+}
