@@ -7,5 +7,6 @@
 
 #include "dtlto/sdk/RunJob.hpp"
 
+#include "dtlto/sdk/CompileResult.hpp"
 #include "dtlto/sdk/Plugin.hpp"
 #include "dtlto/sdk/RunJob.hpp"

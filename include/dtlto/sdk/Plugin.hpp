@@ -30,6 +30,7 @@
 #include "../ext/probe.h"
 #include "../ext/refuted.h"
 #include "../ext/store.h"
+#include "CompileResult.hpp"
 #include "Job.hpp"
 #include "Status.hpp"
 #include "WorkPool.hpp"
