@@ -140,10 +140,19 @@ private:
 /// threads again.
 class ThreadSession : public Session {
 public:
+  /// At least one thread; setThreads() may change the number.
   ThreadSession(const dtlto_host &Host, unsigned NumThreads)
-      : Session(Host), NumThreads(std::max(1u, NumThreads)),
-        NumSlots(this->NumThreads), Pool(this->NumThreads) {
-    setCapacity(size_t(2) * this->NumThreads);
+      : Session(Host), NumSlots(std::max(1u, NumThreads)), Pool(NumSlots) {
+    setCapacity(size_t(2) * NumSlots);
+  }
+
+  /// [any-thread] Sets the number of threads to \p N, or to one if \p N is 0,
+  /// once the size of the farm is known or has changed. Notifies the host.
+  /// Jobs that run or wait are kept.
+  void setThreads(unsigned N) {
+    Pool.setMaxThreads(std::max(1u, N));
+    if (fitCapacity())
+      loadChanged();
   }
 
   /// Runs one job, and may wait. An exception becomes the job's result. Should
@@ -207,14 +216,16 @@ private:
     J.finish(std::move(R));
     onEnd(J);
   }
-  void fitCapacity() {
+  /// Returns whether the number of slots has changed.
+  bool fitCapacity() {
     std::lock_guard<std::mutex> Lock(FitMutex);
     uint32_t N = Pool.room();
-    if (NumSlots.exchange(N) != N)
-      setCapacity(size_t(2) * N);
+    if (NumSlots.exchange(N) == N)
+      return false;
+    setCapacity(size_t(2) * N);
+    return true;
   }
 
-  const unsigned NumThreads;
   std::mutex FitMutex; // serializes fitCapacity()
   std::atomic<uint32_t> NumSlots;
   std::atomic<uint32_t> NumRunning{0}, NumQueued{0};
