@@ -8,6 +8,7 @@
 #include "SdkHost.h"
 #include "dtlto/sdk/Plugin.hpp"
 #include "dtlto/sdk/ResultMemory.hpp"
+#include <future>
 #include <memory>
 
 using namespace dtlto::sdk;
@@ -126,6 +127,29 @@ TEST_F(SdkThreadsTest, ThreadsAreLearntLater) {
   note([&] { MayRun = true; });
   waitFor([&] { return NumDone == 8; });
   EXPECT_EQ(MaxRunning, 1u);
+}
+
+/// No lock is held while the host is called.
+TEST_F(SdkThreadsTest, SubmitDoesNotWaitForTheNewsOfThreads) {
+  dtlto_job One;
+  occupy(One);
+  ASSERT_EQ(submit(), DTLTO_OK);
+  ASSERT_EQ(submit(), DTLTO_BUSY);
+  note([&] { Runs = false; });
+  OnRoom = [&] {
+    note([&] { Runs = true; });
+    std::unique_lock<std::mutex> Lock(Mutex);
+    Changed.wait(Lock, [&] { return MayRun; });
+  };
+  std::thread Setter([] { TheSession->setThreads(3); });
+  waitFor([&] { return Runs; });
+  auto Submitted = std::async(std::launch::async, [&] { return submit(); });
+  EXPECT_EQ(Submitted.wait_for(std::chrono::seconds(30)),
+            std::future_status::ready);
+  note([&] { MayRun = true; });
+  Setter.join();
+  EXPECT_EQ(Submitted.get(), DTLTO_OK);
+  waitFor([&] { return NumDone == 3; });
 }
 
 TEST_F(SdkThreadsTest, AnErrorNamesItsWorker) {

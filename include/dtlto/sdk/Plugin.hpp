@@ -116,7 +116,10 @@ public:
   /// [any-thread] Limits the session to \p N jobs at a time; by default there
   /// is no limit. Further jobs are BUSY, and the host is notified when there is
   /// room.
-  void setCapacity(size_t N) { TheGate->setCapacity(N); }
+  void setCapacity(size_t N) {
+    if (TheGate->setCapacity(N))
+      loadChanged();
+  }
   /// [any-thread] The number of accepted jobs without a result.
   size_t numJobs() const { return TheGate->numJobs(); }
   /// [any-thread] Notifies the host that load() or submit() would now answer
@@ -129,6 +132,7 @@ public:
 
 private:
   template <typename S> friend struct detail::Entry;
+  friend class ThreadSession;
   const dtlto_host &TheHost;
   const std::shared_ptr<detail::Gate> TheGate;
   std::unordered_map<uint64_t, std::weak_ptr<Job>> SubmittedJobs; // link thread
@@ -151,8 +155,7 @@ public:
   /// Jobs that run or wait are kept.
   void setThreads(unsigned N) {
     Pool.setMaxThreads(std::max(1u, N));
-    if (fitCapacity())
-      loadChanged();
+    fitCapacity(/*NotifiesAlways=*/true);
   }
 
   /// Runs one job, and may wait. An exception becomes the job's result. Should
@@ -216,14 +219,19 @@ private:
     J.finish(std::move(R));
     onEnd(J);
   }
-  /// Returns whether the number of slots has changed.
-  bool fitCapacity() {
-    std::lock_guard<std::mutex> Lock(FitMutex);
-    uint32_t N = Pool.room();
-    if (NumSlots.exchange(N) == N)
-      return false;
-    setCapacity(size_t(2) * N);
-    return true;
+  /// Fits slots and capacity to the pool. Notifies the host if there is room
+  /// now after a BUSY, or of each change.
+  void fitCapacity(bool NotifiesAlways = false) {
+    bool Notifies;
+    {
+      std::lock_guard<std::mutex> Lock(FitMutex);
+      uint32_t N = Pool.room();
+      if (NumSlots.exchange(N) == N)
+        return;
+      Notifies = TheGate->setCapacity(size_t(2) * N) || NotifiesAlways;
+    }
+    if (Notifies)
+      loadChanged();
   }
 
   std::mutex FitMutex; // serializes fitCapacity()
