@@ -88,7 +88,7 @@ static inline int32_t dtlto_run_check_clang(const char *program,
                                             char *text, size_t size);
 
 /* Whether `path` is as PluginAPI.h promises: relative, and each component is a
- * name: not empty, not `.`, not `..`. */
+ * name: neither empty nor "." or "..". */
 static inline int dtlto_run_is_clean_path(const char *path);
 
 /*===----------------------------------------------------------------------===*
