@@ -10,3 +10,5 @@
 #include "dtlto/sdk/CompileResult.hpp"
 #include "dtlto/sdk/Plugin.hpp"
 #include "dtlto/sdk/RunJob.hpp"
+#include "dtlto/sdk/Socket.hpp"
+#include "dtlto/testing/Host.hpp"

@@ -37,6 +37,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 #ifdef _WIN32
 #ifndef NOMINMAX
@@ -54,14 +55,15 @@ namespace dtlto::testing {
 inline const dtlto_plugin &loadPlugin(const std::string &Path) {
 #ifdef _WIN32
   HMODULE Library = ::LoadLibraryA(Path.c_str());
-  void *Entry = Library ? reinterpret_cast<void *>(::GetProcAddress(
-                              Library, "dtlto_plugin_entry"))
+  void *Entry = Library ? reinterpret_cast<void *>(
+                              ::GetProcAddress(Library, "dtlto_plugin_entry"))
                         : nullptr;
   std::string Why = "error " + std::to_string(::GetLastError());
 #else
   void *Library = ::dlopen(Path.c_str(), RTLD_NOW | RTLD_LOCAL);
   void *Entry = Library ? ::dlsym(Library, "dtlto_plugin_entry") : nullptr;
-  std::string Why = Entry ? "" : ::dlerror();
+  const char *Error = Entry ? nullptr : ::dlerror();
+  std::string Why = Error ? Error : "no dtlto_plugin_entry";
 #endif
   if (!Entry)
     throw std::runtime_error("cannot load '" + Path + "': " + Why);
@@ -246,7 +248,7 @@ private:
     All.push_back(nullptr);
     return All;
   }
-  template <typename F> auto locked(F Fn) {
+  template <typename F> auto locked(F Fn) -> decltype(Fn()) {
     std::lock_guard<std::mutex> Lock(Mutex);
     return Fn();
   }
@@ -317,8 +319,8 @@ private:
   void jobState(uint64_t Id, uint32_t State) {
     change("job_state", [&] {
       auto I = Jobs.find(Id);
-      if (expect(I != Jobs.end(), "a state of " + name(Id) +
-                                      ", which the plugin does not have"))
+      if (expect(I != Jobs.end(),
+                 "a state of " + name(Id) + ", which the plugin does not have"))
         I->second.States |= 1u << (State & 31);
     });
   }
@@ -331,8 +333,8 @@ private:
     });
     std::string Text;
     if (Check)
-      Text = Check({static_cast<const char *>(Object.data),
-                    size_t(Object.size)});
+      Text =
+          Check({static_cast<const char *>(Object.data), size_t(Object.size)});
     if (Why && Size)
       std::snprintf(Why, size_t(Size), "%s", Text.c_str());
     return Text.empty() ? DTLTO_OK : DTLTO_ERROR_INFRASTRUCTURE;
@@ -354,15 +356,17 @@ private:
       J.R.Message = Raw.message ? Raw.message : "";
       J.R.Worker = Raw.worker ? Raw.worker : "";
       J.Done = true;
+      ++NumChanges; // the host may offer another job
       checkDone(Id, J);
     });
     if (Raw.object.release)
       Raw.object.release(Raw.object.owner, Raw.object.data, Raw.object.size);
   }
+  /// Checks the result of \p J. The lock is held.
   void checkDone(uint64_t Id, const JobRecord &J) {
     const int32_t Status = J.R.Status;
-    const bool IsError = Status == DTLTO_ERROR_CALLER ||
-                         Status == DTLTO_ERROR_INFRASTRUCTURE;
+    const bool IsError =
+        Status == DTLTO_ERROR_CALLER || Status == DTLTO_ERROR_INFRASTRUCTURE;
     expect(IsError || Status == DTLTO_OK || Status == DTLTO_CANCELLED ||
                Status == DTLTO_ERROR_COMPILER,
            name(Id) + " ended with the status " + std::to_string(Status));
@@ -390,7 +394,7 @@ private:
   std::condition_variable Changed;
   std::map<uint64_t, JobRecord> Jobs;
   std::vector<std::string> Messages, Problems;
-  unsigned NumChanges = 0; // load_changed()s
+  unsigned NumChanges = 0; // load_changed()s and results
   bool InSubmit = false, Closing = false, Closed = false;
 };
 
