@@ -125,6 +125,16 @@ TEST_F(SocketTest, NamesAreLookedUp) {
   S.connect("localhost", Port, late()); // perhaps ::1 first, which refuses
 }
 
+TEST_F(SocketTest, ANewConnectionEndsTheOld) {
+  connect();
+  int Old = std::exchange(Peer, -1);
+  connect();
+  EXPECT_EQ(::recv(Old, Bytes, 8, 0), 0);
+  ::close(Old);
+  peerSends("new");
+  EXPECT_EQ(S.receive(Bytes, 8, late()), 3u);
+}
+
 TEST_F(SocketTest, TheEndOfTheOtherSide) {
   connect();
   peerSends("abc");

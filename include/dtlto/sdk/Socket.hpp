@@ -176,8 +176,10 @@ public:
   Socket(const Socket &) = delete;
   ~Socket() { close(); }
 
-  /// Connects to the first address of \p Host that answers.
+  /// Connects to the first address of \p Host that answers. Ends an earlier
+  /// connection.
   void connect(const std::string &Host, uint16_t Port, Time Deadline) {
+    close();
     startUp();
     auto Answer = std::make_shared<std::promise<detail::Addresses>>();
     std::future<detail::Addresses> Future = Answer->get_future();
