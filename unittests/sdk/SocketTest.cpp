@@ -24,7 +24,7 @@ struct Failure {
 };
 
 class SocketTest : public testing::Test {
-protected:
+public:
   SocketTest() {
     sockaddr_in A = {};
     A.sin_family = AF_INET;
@@ -40,6 +40,7 @@ protected:
     ::close(Peer);
   }
 
+protected:
   static Socket::Time in(std::chrono::milliseconds D) {
     return Socket::Clock::now() + D;
   }

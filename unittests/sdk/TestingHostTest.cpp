@@ -19,6 +19,18 @@ std::function<void(uint64_t)> OnCancel;
 std::function<void()> OnClose;
 std::vector<std::string> Args;
 
+int32_t openSession(const dtlto_host *H, const dtlto_session_params *Params,
+                    dtlto_session **Out) {
+  TheHost = H;
+  Args.assign(Params->args, Params->args + Params->num_args);
+  if (!Args.empty() && Args[0] == "wrong") {
+    H->log(H->context, DTLTO_LOG_ERROR, "wrong argument");
+    return DTLTO_ERROR_CALLER;
+  }
+  *Out = reinterpret_cast<dtlto_session *>(&TheHost);
+  return DTLTO_OK;
+}
+
 /// A plugin whose steps the tests replace.
 const dtlto_plugin ThePlugin = {
     sizeof(dtlto_plugin),
@@ -30,17 +42,7 @@ const dtlto_plugin ThePlugin = {
     [](const dtlto_session_params *, dtlto_session_config *Config) {
       Config->needs = DTLTO_JOB_INPUTS | DTLTO_JOB_ARGS;
     },
-    [](const dtlto_host *H, const dtlto_session_params *Params,
-       dtlto_session **Out) -> int32_t {
-      TheHost = H;
-      Args.assign(Params->args, Params->args + Params->num_args);
-      if (!Args.empty() && Args[0] == "wrong") {
-        H->log(H->context, DTLTO_LOG_ERROR, "wrong argument");
-        return DTLTO_ERROR_CALLER;
-      }
-      *Out = reinterpret_cast<dtlto_session *>(&TheHost);
-      return DTLTO_OK;
-    },
+    openSession,
     [](dtlto_session *, const dtlto_job *J) { return OnSubmit(J); },
     [](dtlto_session *, uint64_t Id) { OnCancel(Id); },
     [](dtlto_session *, dtlto_load *Load) -> int32_t {

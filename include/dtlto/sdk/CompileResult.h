@@ -87,6 +87,8 @@ static inline const char *dtlto_compile_find(const char *text,
 static inline int32_t dtlto_compile_status(const dtlto_compile_end *end,
                                            char *text, size_t size) {
   static const char backend[] = "Error running ThinLTO backend: ";
+  static const char failed_import[] =
+      "Error running ThinLTO backend: Function Import: ";
   char what[64] = "wrote no object";
   const char *line = text;
   size_t length = strlen(text);
@@ -104,16 +106,20 @@ static inline int32_t dtlto_compile_status(const dtlto_compile_end *end,
       snprintf(text, size, "exit code %d, without a message",
                (int)end->exit_code);
     return DTLTO_ERROR_COMPILER;
-  } else if ((line = dtlto_compile_find(text, backend)) &&
-             !strncmp(line + sizeof(backend) - 1, "Function Import: ", 17) &&
-             !end->has_object)
-    return DTLTO_ERROR_COMPILER; /* modules that contradict each other */
-  else if (line || (line = dtlto_compile_find(text, "Error loading ")))
+  } else {
+    /* Modules that contradict each other: an error in the program. */
+    if (!end->has_object && dtlto_compile_find(text, failed_import))
+      return DTLTO_ERROR_COMPILER;
     /* A clang that can't read the index, or an import, exits with 0 and writes
      * an empty or a wrong object. */
-    snprintf(what, sizeof(what), "could not read its inputs");
-  else if (end->has_object)
-    return DTLTO_OK;
+    line = dtlto_compile_find(text, backend);
+    if (!line)
+      line = dtlto_compile_find(text, "Error loading ");
+    if (line)
+      snprintf(what, sizeof(what), "could not read its inputs");
+    else if (end->has_object)
+      return DTLTO_OK;
+  }
   return dtlto_compile_blame(text, size, end->program, what,
                              line ? line : text);
 }
