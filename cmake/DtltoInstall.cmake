@@ -28,6 +28,10 @@ add_library(dtlto_sdk INTERFACE)
 target_link_libraries(dtlto_sdk INTERFACE dtlto_plugin_api Threads::Threads)
 target_compile_features(dtlto_sdk INTERFACE cxx_std_17)
 set_target_properties(dtlto_sdk PROPERTIES EXPORT_NAME sdk)
+# <dtlto/testing/Host.hpp>, for unit tests of plugins.
+add_library(dtlto_testing INTERFACE)
+target_link_libraries(dtlto_testing INTERFACE dtlto_sdk ${CMAKE_DL_LIBS})
+set_target_properties(dtlto_testing PROPERTIES EXPORT_NAME testing)
 
 # Next to the plugins, which have the same place under each prefix.
 set(DTLTO_CMAKE_DIR lib/cmake/dtlto)
@@ -44,7 +48,7 @@ configure_file(cmake/package/dtlto.pc.in ${_made}/dtlto.pc @ONLY)
 install(DIRECTORY include/dtlto DESTINATION include COMPONENT dev)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/dtlto-dev
   COMPONENT dev OPTIONAL)
-install(TARGETS dtlto_plugin_api dtlto_sdk EXPORT dtltoTargets COMPONENT dev)
+install(TARGETS dtlto_plugin_api dtlto_sdk dtlto_testing EXPORT dtltoTargets COMPONENT dev)
 install(EXPORT dtltoTargets NAMESPACE dtlto:: DESTINATION ${DTLTO_CMAKE_DIR}
   COMPONENT dev)
 install(FILES ${_made}/dtltoConfig.cmake ${_made}/dtltoConfigVersion.cmake

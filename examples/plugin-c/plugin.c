@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A template for plugins, with the whole life of a session. Replace
-// dtlto_run_job() by your build system, and keep the rest; see
-// docs/PLUGIN-GUIDE.md.
+// A template for plugins in C99. Replace dtlto_run_job() by your build system,
+// and keep the rest; see docs/PLUGIN-GUIDE.md.
 
 #include <dtlto/sdk/RunJob.h> // first; includes PluginAPI.h and C's headers
 #include <pthread.h>
-#include <stdatomic.h>
 
 enum { NUM_THREADS = 4, NUM_TASKS = 2 * NUM_THREADS, MAX_TEXT = 4096 };
 
@@ -22,31 +20,37 @@ struct dtlto_session {
   struct task {
     enum state { FREE, WAITING, RUNNING } state;
     const dtlto_job *job; // readable until its job_done()
-    atomic_int stop;
+    int stop;
+    dtlto_session *session;
   } tasks[NUM_TASKS]; // more than threads, so that these are never idle
 };
 
-static struct task *find(dtlto_session *s, enum state state) {
+static struct task *take(dtlto_session *s, enum state from, enum state to) {
   for (struct task *t = s->tasks; t != s->tasks + NUM_TASKS; ++t)
-    if (t->state == state)
-      return t;
+    if (t->state == from)
+      return t->state = to, t;
   return NULL;
 }
 
-static int is_cancelled(void *task) { return ((struct task *)task)->stop; }
+static int is_cancelled(void *task) {
+  struct task *t = task;
+  pthread_mutex_lock(&t->session->lock);
+  int stop = t->stop;
+  pthread_mutex_unlock(&t->session->lock);
+  return stop;
+}
 
 static void *work(void *session) {
   dtlto_session *s = session;
   const dtlto_host *host = s->host;
-  pthread_mutex_lock(&s->lock);
   for (;;) {
     struct task *t;
-    while (!(t = find(s, WAITING)) && !s->closing)
+    pthread_mutex_lock(&s->lock);
+    while (!(t = take(s, WAITING, RUNNING)) && !s->closing)
       pthread_cond_wait(&s->changed, &s->lock);
-    if (!t)
-      break;
-    t->state = RUNNING;
     pthread_mutex_unlock(&s->lock);
+    if (!t)
+      return NULL;
 
     char text[MAX_TEXT];
     dtlto_result result = {.size = sizeof(result), .worker = "this machine"};
@@ -60,10 +64,7 @@ static void *work(void *session) {
     pthread_mutex_unlock(&s->lock);
     host->job_done(host->context, id, &result); // transfers the object
     host->load_changed(host->context);
-    pthread_mutex_lock(&s->lock);
   }
-  pthread_mutex_unlock(&s->lock);
-  return NULL;
 }
 
 // Reads clang=PROGRAM, and checks that it has the linker's version.
@@ -79,19 +80,18 @@ static int32_t read_settings(dtlto_session *s, const dtlto_session_params *p,
   return dtlto_run_check_clang(s->clang, p->llvm_version, text, MAX_TEXT);
 }
 
-static void configure(const dtlto_session_params *params,
-                      dtlto_session_config *config) {
-  (void)params;
-  config->needs = DTLTO_JOB_INPUTS | DTLTO_JOB_ARGS;
+static void configure(const dtlto_session_params *p, dtlto_session_config *c) {
+  (void)p;
+  c->needs = DTLTO_JOB_INPUTS | DTLTO_JOB_ARGS;
 }
 
 static int32_t open_session(const dtlto_host *host,
-                            const dtlto_session_params *params,
-                            dtlto_session **session) {
+                            const dtlto_session_params *p,
+                            dtlto_session **out) {
   char text[MAX_TEXT] = "no memory, or no thread";
   int32_t status = DTLTO_ERROR_INFRASTRUCTURE;
   dtlto_session *s = calloc(1, sizeof(*s));
-  if (s && (status = read_settings(s, params, text)) == DTLTO_OK) {
+  if (s && (status = read_settings(s, p, text)) == DTLTO_OK) {
     s->host = host;
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
@@ -100,7 +100,7 @@ static int32_t open_session(const dtlto_host *host,
       ++s->num_threads;
   }
   if (s && s->num_threads != 0)
-    return *session = s, DTLTO_OK;
+    return *out = s, DTLTO_OK;
   host->log(host->context, DTLTO_LOG_ERROR, text);
   free(s);
   return status ? status : DTLTO_ERROR_INFRASTRUCTURE;
@@ -108,9 +108,9 @@ static int32_t open_session(const dtlto_host *host,
 
 static int32_t submit(dtlto_session *s, const dtlto_job *job) {
   pthread_mutex_lock(&s->lock);
-  struct task *t = find(s, FREE);
+  struct task *t = take(s, FREE, WAITING);
   if (t)
-    *t = (struct task){WAITING, job, 0};
+    *t = (struct task){WAITING, job, 0, s};
   pthread_cond_signal(&s->changed);
   pthread_mutex_unlock(&s->lock);
   return t ? DTLTO_OK : DTLTO_BUSY;

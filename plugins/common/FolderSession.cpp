@@ -246,7 +246,7 @@ std::string FolderSession::compilerProblem(std::chrono::seconds Limit,
   std::string Expected = "LLVM version " + LlvmVersion;
   size_t At = S.isWorker() ? Line.find(Expected) : std::string::npos;
   if (Status == DTLTO_OK &&
-      (dtlto_run_is_version(Answer.c_str(), LlvmVersion.c_str()) ||
+      (isVersion(Answer, LlvmVersion) ||
        (At != std::string::npos &&
         !::isdigit(static_cast<unsigned char>(Line[At + Expected.size()])))))
     return "";

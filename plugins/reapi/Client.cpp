@@ -9,7 +9,7 @@
 #include "Process.h"
 #include "Store.h"
 #include "Text.h"
-#include "dtlto/sdk/RunJob.h"
+#include "dtlto/sdk/CompileResult.hpp"
 #include <cerrno>
 #include <cstdlib>
 #include <future>
@@ -355,8 +355,7 @@ void Client::probe(const ServerFeatures &CurrentFeatures, Stop &Ending,
   const std::string &VersionText = Result.Result.stdout_raw();
   if (Result.Result.exit_code() != 0)
     Out("its workers cannot run " + quote(S.Worker));
-  else if (!VersionText.empty() &&
-           !dtlto_run_is_version(VersionText.c_str(), LlvmVersion.c_str()))
+  else if (!VersionText.empty() && !sdk::isVersion(VersionText, LlvmVersion))
     Out(quote(S.Worker) + " says " +
         quote(sdk::oneLine(
             VersionText.substr(0, VersionText.find('\n')).substr(0, 200))));

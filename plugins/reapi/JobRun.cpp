@@ -7,7 +7,7 @@
 
 #include "JobRun.h"
 #include "Text.h"
-#include "dtlto/sdk/RunJob.h"
+#include "dtlto/sdk/CompileResult.hpp"
 #include <cassert>
 
 using namespace dtlto::reapi;
@@ -175,7 +175,7 @@ std::string JobRun::queryCompiler() {
 void JobRun::checkCompiler() {
   answerOnce(Session.Compiler, [&] {
     std::string VersionText = queryCompiler();
-    if (dtlto_run_is_version(VersionText.c_str(), Session.LlvmVersion.c_str()))
+    if (sdk::isVersion(VersionText, Session.LlvmVersion))
       return;
     Session.giveUp("server " + Session.S.Server.name() + ": the workers' " +
                    quote(Session.S.Worker) +
@@ -414,10 +414,18 @@ std::string JobRun::fetchObject(const Action &A, re::ActionResult &R,
 
 dtlto::sdk::Result JobRun::conclude(const Action &A, re::ActionResult &R,
                                     const std::string &By) {
-  const bool IsClang = !Session.S.sendsWorker();
   std::string Stderr = standardError(R);
-  if (int32_t Status = R.exit_code()) {
-    if (Status == 1 && !Stderr.empty() && (IsClang || isAboutModule(Stderr)))
+  if (!Session.S.sendsWorker()) {
+    // fetchObject() checks the object; a clang that can't import writes none.
+    const bool HasObject = importError(Stderr).empty();
+    int32_t Status =
+        sdk::compileStatus({nullptr, R.exit_code(), 0, HasObject}, Stderr);
+    if (Status == DTLTO_ERROR_COMPILER)
+      return {{}, std::move(Stderr), By, Status};
+    if (Status != DTLTO_OK)
+      throw badResult(By, sdk::oneLine(Stderr.substr(0, 500)));
+  } else if (int32_t Status = R.exit_code()) {
+    if (Status == 1 && isAboutModule(Stderr))
       return {{},
               Stderr.substr(0, Stderr.find_last_not_of('\n') + 1),
               By,
@@ -427,13 +435,9 @@ dtlto::sdk::Result JobRun::conclude(const Action &A, re::ActionResult &R,
       Why += ": " + sdk::oneLine(firstLine(Stderr).substr(0, 500));
     throw badResult(By, Why);
   }
-  if (std::string_view Line = inputError(Stderr); IsClang && !Line.empty())
-    throw badResult(By, "the compiler could not read its inputs: " +
-                            sdk::oneLine(std::string(Line.substr(0, 500))));
   sdk::ResultMemory::Share Share(Session.Results);
   std::string Object = fetchObject(A, R, By, Share);
-  if (std::string Why = LinkerJob.problem(Object);
-      !Why.empty() && !(IsClang && !importError(Stderr).empty()))
+  if (std::string Why = LinkerJob.problem(Object); !Why.empty())
     throw badResult(By, Why);
   return {sdk::Buffer(std::move(Object)), std::move(Stderr), By, DTLTO_OK};
 }

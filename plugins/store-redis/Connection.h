@@ -9,6 +9,7 @@
 #define DTLTO_STORE_REDIS_CONNECTION_H
 
 #include "ReplyReader.h"
+#include "dtlto/sdk/Socket.hpp"
 #include <chrono>
 #include <initializer_list>
 #include <stdexcept>
@@ -34,8 +35,6 @@ class Connection {
 public:
   /// Connects before \p End.
   Connection(const std::string &Host, uint16_t Port, Clock::time_point End);
-  ~Connection();
-  Connection(const Connection &) = delete;
 
   /// Sends a command, and returns its reply of at most \p MaxBytes.
   Reply call(std::initializer_list<std::string_view> Command, size_t MaxBytes,
@@ -45,7 +44,7 @@ private:
   void send(std::initializer_list<std::string_view> Command,
             Clock::time_point End);
 
-  int Socket = -1;
+  sdk::Socket Line;
 };
 
 } // namespace dtlto::redis

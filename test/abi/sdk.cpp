@@ -7,5 +7,8 @@
 
 #include "dtlto/sdk/RunJob.hpp"
 
+#include "dtlto/sdk/CompileResult.hpp"
 #include "dtlto/sdk/Plugin.hpp"
 #include "dtlto/sdk/RunJob.hpp"
+#include "dtlto/sdk/Socket.hpp"
+#include "dtlto/testing/Host.hpp"

@@ -19,8 +19,10 @@ if there are none, because a link without its plugin gives the same program.
 """
 
 import argparse
+import contextlib
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -72,13 +74,18 @@ def main():
     environment = dict(os.environ, LC_ALL="C")
     for name in ("CC", "CXX", "CFLAGS", "CXXFLAGS", "LDFLAGS", "AR"):
         environment.pop(name, None)
-    done = subprocess.run(
+    done = subprocess.Popen(
         ["bash", "-c", script],
         cwd=args.folder,
         env=environment,
         stdin=subprocess.DEVNULL,
-        timeout=300,
+        start_new_session=True,
     )
+    try:
+        done.wait(timeout=300)
+    finally:  # also servers that a failed script has left
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(done.pid, signal.SIGKILL)
     if done.returncode == 0 and args.jobs and not list(args.jobs.glob("*.tar")):
         sys.exit(f"{args.guide}: '{args.example}' links without the plugin")
     sys.exit(done.returncode)

@@ -193,7 +193,7 @@ static void version(const CaseContext &B) {
              ")",
          "ask the workers' clang for its --version before the first job, and "
          "fail in open(), or fail each job, unless it is exactly "
-         "params.llvm_version (dtlto_run_is_version() in dtlto/sdk/RunJob.h)");
+         "params.llvm_version (isVersion() in dtlto/sdk/CompileResult.hpp)");
 }
 
 /// Several sessions of several jobs must not need more and more.

@@ -114,6 +114,43 @@ TEST(WorkPoolTest, LimitsOfThreads) {
   EXPECT_EQ(9u, NumStarted);
 }
 
+/// The maximum changes while tasks run, on many threads.
+TEST(WorkPoolTest, TheMaximumChanges) {
+  WorkPool Pool(1);
+  Pool.start();
+  std::atomic<unsigned> NumDone{0};
+  std::thread Changer([&] {
+    for (unsigned I = 0; I != 300; ++I)
+      Pool.setMaxThreads(1 + I * 7 % 5);
+    Pool.setMaxThreads(2);
+  });
+  for (unsigned I = 0; I != 2000; ++I)
+    Pool.run([&] { ++NumDone; });
+  Changer.join();
+  for (int I = 0; I != 20000 && NumDone != 2000; ++I)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(2000u, NumDone);
+  EXPECT_EQ(2u, Pool.room());
+  // Two tasks, and no third, run at a time.
+  Gate G;
+  std::atomic<unsigned> NumRunning{0}, MaxRunning{0};
+  for (int I = 0; I != 6; ++I)
+    Pool.run([&] {
+      unsigned N = ++NumRunning;
+      if (N > MaxRunning)
+        MaxRunning = N;
+      if (N == 2)
+        G.open();
+      EXPECT_TRUE(G.wait());
+      --NumRunning;
+      ++NumDone;
+    });
+  for (int I = 0; I != 20000 && NumDone != 2006; ++I)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(2006u, NumDone);
+  EXPECT_EQ(2u, MaxRunning);
+}
+
 TEST(WorkPoolTest, StopDropsWhatHasNotBegun) {
   Gate Started, G;
   bool First = false;

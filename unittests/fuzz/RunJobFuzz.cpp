@@ -68,13 +68,29 @@ static void checkBlame(const std::string &Output, const std::string &Program,
                        size_t Room) {
   std::vector<char> Text(Room);
   snprintf(Text.data(), Room, "%s", Output.c_str());
-  std::string Line(Text.data(), strcspn(Text.data(), "\n"));
-  check(dtlto_run_blame(Text.data(), Room, Program.c_str(), "is it") ==
-        DTLTO_ERROR_INFRASTRUCTURE);
+  std::string Line(Text.data(), strcspn(Text.data(), "\r\n"));
+  check(dtlto_compile_blame(Text.data(), Room, Program.c_str(), "is it",
+                            Text.data()) == DTLTO_ERROR_INFRASTRUCTURE);
   std::string Whole = "'" + Program + "' is it";
   if (!Line.empty())
     Whole += ": " + Line;
   check(Text.data() == Whole.substr(0, Room - 1));
+}
+
+/// Checks the status and message of a compile with this end.
+static void checkEnd(const std::string &Output, int Code, int Signal,
+                     bool HasObject, size_t Room) {
+  std::vector<char> Text(Room);
+  snprintf(Text.data(), Room, "%s", Output.c_str());
+  dtlto_compile_end End = {"cc", Code, Signal, HasObject};
+  int32_t Status = dtlto_compile_status(&End, Text.data(), Room);
+  std::string Message = Text.data();
+  bool Ended = Signal == 0 && Code < 126;
+  check(Status == DTLTO_OK ? Ended && Code == 0 && HasObject
+        : Status == DTLTO_ERROR_COMPILER
+            ? Ended && !Message.empty()
+            : Message.find('\n') == std::string::npos &&
+                  Message.compare(0, 5, "'cc' ") == 0);
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
@@ -105,5 +121,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
             42 + First % 64);
   checkBlame(Text, Text.substr(0, std::min<size_t>(Text.size() / 2, 1000)),
              2 + First * 8);
+  checkEnd(Text, First % 2 ? 0 : First, Last % 8 ? 0 : Last, Last % 2,
+           100 + First);
   return 0;
 }

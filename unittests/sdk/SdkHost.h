@@ -12,6 +12,7 @@
 #include "gtest/gtest.h"
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <list>
 #include <map>
 #include <mutex>
@@ -61,6 +62,8 @@ protected:
         ++T.NumRoomReports;
         T.IsRoomReported = true;
       });
+      if (T.OnRoom)
+        T.OnRoom();
     };
     Host.extension = [](dtlto_host_context *C, const char *Id) -> const void * {
       auto I = from(C).Extensions.find(Id);
@@ -111,6 +114,7 @@ protected:
   const dtlto_plugin &ThePlugin = dtlto_plugin_entry;
   dtlto_host Host = {};
   std::map<std::string, const void *> Extensions; // extensions of the host
+  std::function<void()> OnRoom;                   // inside load_changed()
   dtlto_session *Session = nullptr;
   std::list<dtlto_job> Jobs;
   uint64_t LastId = 0;

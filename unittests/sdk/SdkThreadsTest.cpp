@@ -8,6 +8,7 @@
 #include "SdkHost.h"
 #include "dtlto/sdk/Plugin.hpp"
 #include "dtlto/sdk/ResultMemory.hpp"
+#include <future>
 #include <memory>
 
 using namespace dtlto::sdk;
@@ -15,11 +16,14 @@ using namespace dtlto::sdk;
 namespace {
 
 std::function<Result(const Job &)> OnRun;
+ThreadSession *TheSession;
 
 class OneThread : public ThreadSession {
 public:
   OneThread(const dtlto_host &Host, const dtlto_session_params &)
-      : ThreadSession(Host, 1) {}
+      : ThreadSession(Host, 0) { // means 1
+    TheSession = this;
+  }
   Result run(const Job &J) override { return OnRun(J); }
 };
 
@@ -71,6 +75,81 @@ TEST_F(SdkThreadsTest, TheEndOfAJobIsTold) {
   Load.size = sizeof(Load);
   ASSERT_EQ(ThePlugin.load(Session, &Load), DTLTO_OK);
   EXPECT_EQ(Load.free, 1u);
+}
+
+TEST_F(SdkThreadsTest, ThreadsAreLearntLater) {
+  auto Slots = [this] {
+    dtlto_load Load = {};
+    Load.size = sizeof(Load);
+    EXPECT_EQ(ThePlugin.load(Session, &Load), DTLTO_OK);
+    return Load.slots;
+  };
+  unsigned NumRunning = 0, MaxRunning = 0; // guarded by Mutex
+  OnRun = [&](const Job &) -> Result {
+    note([&] { MaxRunning = std::max(MaxRunning, ++NumRunning); });
+    {
+      std::unique_lock<std::mutex> Lock(Mutex);
+      Changed.wait(Lock, [&] { return MayRun; });
+    }
+    note([&] { --NumRunning; });
+    return {"object"};
+  };
+  ASSERT_EQ(submit(), DTLTO_OK);
+  waitFor([&] { return NumRunning == 1; });
+  ASSERT_EQ(submit(), DTLTO_OK);
+  ASSERT_EQ(submit(), DTLTO_BUSY);
+  EXPECT_EQ(Slots(), 1u);
+  unsigned Before = numRoomReports();
+  std::thread([] { TheSession->setThreads(3); }).join();
+  EXPECT_GT(numRoomReports(), Before);
+  EXPECT_EQ(Slots(), 3u);
+  waitFor([&] { return NumRunning == 2; }); // also the job that waited
+  for (int I = 0; I != 4; ++I)
+    ASSERT_EQ(submit(), DTLTO_OK);
+  ASSERT_EQ(submit(), DTLTO_BUSY);
+  waitFor([&] { return NumRunning == 3; });
+
+  // All jobs are kept, but no more are accepted.
+  Before = numRoomReports();
+  TheSession->setThreads(0);
+  EXPECT_GT(numRoomReports(), Before);
+  EXPECT_EQ(Slots(), 1u);
+  // The same number is no news.
+  Before = numRoomReports();
+  TheSession->setThreads(1);
+  EXPECT_EQ(numRoomReports(), Before);
+  note([&] { MayRun = true; });
+  waitFor([&] { return NumDone == 6 && NumRunning == 0; });
+  note([&] { MayRun = false, MaxRunning = 0; });
+  ASSERT_EQ(submit(), DTLTO_OK);
+  ASSERT_EQ(submit(), DTLTO_OK);
+  ASSERT_EQ(submit(), DTLTO_BUSY);
+  note([&] { MayRun = true; });
+  waitFor([&] { return NumDone == 8; });
+  EXPECT_EQ(MaxRunning, 1u);
+}
+
+/// No lock is held while the host is called.
+TEST_F(SdkThreadsTest, SubmitDoesNotWaitForTheNewsOfThreads) {
+  dtlto_job One;
+  occupy(One);
+  ASSERT_EQ(submit(), DTLTO_OK);
+  ASSERT_EQ(submit(), DTLTO_BUSY);
+  note([&] { Runs = false; });
+  OnRoom = [&] {
+    note([&] { Runs = true; });
+    std::unique_lock<std::mutex> Lock(Mutex);
+    Changed.wait(Lock, [&] { return MayRun; });
+  };
+  std::thread Setter([] { TheSession->setThreads(3); });
+  waitFor([&] { return Runs; });
+  auto Submitted = std::async(std::launch::async, [&] { return submit(); });
+  EXPECT_EQ(Submitted.wait_for(std::chrono::seconds(30)),
+            std::future_status::ready);
+  note([&] { MayRun = true; });
+  Setter.join();
+  EXPECT_EQ(Submitted.get(), DTLTO_OK);
+  waitFor([&] { return NumDone == 3; });
 }
 
 TEST_F(SdkThreadsTest, AnErrorNamesItsWorker) {

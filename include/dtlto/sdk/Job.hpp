@@ -108,7 +108,8 @@ public:
   }
   /// Uncounts a job that wasn't accepted.
   void removeJob() {
-    update([&] { --NumJobs; });
+    if (update([&] { --NumJobs; }))
+      loadChanged();
   }
   /// Reports a result. Must not be called inside submit(). The host may offer
   /// another job at once, so the job is uncounted before the call.
@@ -125,8 +126,9 @@ public:
           Notify = hasRoomAgain(Lock);
         });
   }
-  void setCapacity(size_t N) {
-    update([&] { Capacity = N; });
+  /// Returns whether loadChanged() must be called, without locks.
+  [[nodiscard]] bool setCapacity(size_t N) {
+    return update([&] { Capacity = N; });
   }
   size_t numJobs() {
     std::lock_guard<std::mutex> Lock(Mutex);
@@ -175,17 +177,12 @@ private:
     ReturnedBusy &= !Notify;
     return Notify;
   }
-  /// Calls \p Fn, and reports if there is room now after a BUSY.
-  template <typename F> void update(F Fn) {
-    bool Notify;
-    {
-      std::unique_lock<std::mutex> Lock(Mutex);
-      Fn();
-      Notify = hasRoomAgain(Lock);
-      Changed.notify_all();
-    }
-    if (Notify)
-      loadChanged();
+  /// Calls \p Fn. Returns whether there is room now after a BUSY.
+  template <typename F> bool update(F Fn) {
+    std::unique_lock<std::mutex> Lock(Mutex);
+    Fn();
+    Changed.notify_all();
+    return hasRoomAgain(Lock);
   }
 
   std::mutex Mutex; // guards all fields

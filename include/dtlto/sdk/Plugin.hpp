@@ -31,6 +31,7 @@
 #include "../ext/refuted.h"
 #include "../ext/store.h"
 #include "Arguments.hpp"
+#include "CompileResult.hpp"
 #include "Job.hpp"
 #include "Status.hpp"
 #include "WorkPool.hpp"
@@ -117,7 +118,10 @@ public:
   /// [any-thread] Limits the session to \p N jobs at a time; by default there
   /// is no limit. Further jobs are BUSY, and the host is notified when there is
   /// room.
-  void setCapacity(size_t N) { TheGate->setCapacity(N); }
+  void setCapacity(size_t N) {
+    if (TheGate->setCapacity(N))
+      loadChanged();
+  }
   /// [any-thread] The number of accepted jobs without a result.
   size_t numJobs() const { return TheGate->numJobs(); }
   /// [any-thread] Notifies the host that load() or submit() would now answer
@@ -130,6 +134,7 @@ public:
 
 private:
   template <typename S> friend struct detail::Entry;
+  friend class ThreadSession;
   const dtlto_host &TheHost;
   const std::shared_ptr<detail::Gate> TheGate;
   std::unordered_map<uint64_t, std::weak_ptr<Job>> SubmittedJobs; // link thread
@@ -141,10 +146,18 @@ private:
 /// threads again.
 class ThreadSession : public Session {
 public:
+  /// At least one thread; setThreads() may change the number.
   ThreadSession(const dtlto_host &Host, unsigned NumThreads)
-      : Session(Host), NumThreads(std::max(1u, NumThreads)),
-        NumSlots(this->NumThreads), Pool(this->NumThreads) {
-    setCapacity(size_t(2) * this->NumThreads);
+      : Session(Host), NumSlots(std::max(1u, NumThreads)), Pool(NumSlots) {
+    setCapacity(size_t(2) * NumSlots);
+  }
+
+  /// [any-thread] Sets the number of threads to \p N, or to one if \p N is 0,
+  /// once the size of the farm is known or has changed. Notifies the host.
+  /// Jobs that run or wait are kept.
+  void setThreads(unsigned N) {
+    Pool.setMaxThreads(std::max(1u, N));
+    fitCapacity(/*NotifiesAlways=*/true);
   }
 
   /// Runs one job, and may wait. An exception becomes the job's result. Should
@@ -208,14 +221,21 @@ private:
     J.finish(std::move(R));
     onEnd(J);
   }
-  void fitCapacity() {
-    std::lock_guard<std::mutex> Lock(FitMutex);
-    uint32_t N = Pool.room();
-    if (NumSlots.exchange(N) != N)
-      setCapacity(size_t(2) * N);
+  /// Fits slots and capacity to the pool. Notifies the host if there is room
+  /// now after a BUSY, or of each change.
+  void fitCapacity(bool NotifiesAlways = false) {
+    bool Notifies;
+    {
+      std::lock_guard<std::mutex> Lock(FitMutex);
+      uint32_t N = Pool.room();
+      if (NumSlots.exchange(N) == N)
+        return;
+      Notifies = TheGate->setCapacity(size_t(2) * N) || NotifiesAlways;
+    }
+    if (Notifies)
+      loadChanged();
   }
 
-  const unsigned NumThreads;
   std::mutex FitMutex; // serializes fitCapacity()
   std::atomic<uint32_t> NumSlots;
   std::atomic<uint32_t> NumRunning{0}, NumQueued{0};

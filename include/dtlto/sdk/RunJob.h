@@ -13,7 +13,7 @@
  *   3. take the object, and keep clang's messages;
  *   4. remove the folder, and report the class of error, if any.
  *
- * Header only; C11, or C++ (RunJob.hpp has a wrapper for plugins in C++). For
+ * Header only; C99, or C++ (RunJob.hpp has a wrapper for plugins in C++). For
  * Windows (RunJobWindows.h), and for systems with pipe2() and
  * posix_spawn_file_actions_addfchdir_np(), such as Linux with glibc 2.29 or
  * musl 1.1.24 (RunJobPosix.h). There, include it before all system headers, or
@@ -35,12 +35,10 @@
 #define _GNU_SOURCE 1
 #endif
 
-#include "../PluginAPI.h"
+#include "CompileResult.h"
 #include <errno.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #if defined(__GLIBC__) && !defined(__USE_GNU)
 #error "include <dtlto/sdk/RunJob.h> before all others, or use -D_GNU_SOURCE"
@@ -68,9 +66,9 @@ typedef struct dtlto_run {
  *   DTLTO_CANCELLED             run->stop returned non-zero
  *   DTLTO_ERROR_COMPILER        the compiler failed; message: its output
  *   DTLTO_ERROR_INFRASTRUCTURE  the compiler could not be run, was killed, or
- *                               wrote no object, or inputs can't be written;
- *                               message: one line. (A disk that is full for the
- *                               compiler is an error of the compiler.)
+ *                               wrote no object, or inputs can't be written or
+ *                               read; message: one line. (A disk that is full
+ *                               for the compiler is an error of the compiler.)
  *   DTLTO_ERROR_CALLER          the job breaks a rule of PluginAPI.h, such as a
  *                               path that leaves the folder: nothing was
  *                               written or run; message: one line
@@ -89,14 +87,8 @@ static inline int32_t dtlto_run_check_clang(const char *program,
                                             const char *llvm_version,
                                             char *text, size_t size);
 
-/* Whether `answer`, a clang's output for --version, such as "Debian clang
- * version 19.1.7 (3+b1)", names exactly `llvm_version` (as in
- * dtlto_session_params), not just a version that begins like it. */
-static inline int dtlto_run_is_version(const char *answer,
-                                       const char *llvm_version);
-
 /* Whether `path` is as PluginAPI.h promises: relative, and each component is a
- * name: not empty, not `.`, not `..`. */
+ * name: neither empty nor "." or "..". */
 static inline int dtlto_run_is_clean_path(const char *path);
 
 /*===----------------------------------------------------------------------===*
@@ -110,22 +102,6 @@ static inline int32_t dtlto_run_fail(int32_t status, char *text, size_t size,
   snprintf(text, size, "%s '%.1000s'%s%s", what, name, error ? ": " : "",
            error ? strerror(error) : "");
   return status;
-}
-
-/* Makes `text` one line: "'name' what: first line of text". */
-static inline int32_t dtlto_run_blame(char *text, size_t size, const char *name,
-                                      const char *what) {
-  char head[1200];
-  text[strcspn(text, "\n")] = 0;
-  snprintf(head, sizeof(head), "'%.1000s' %s%s", name, what,
-           text[0] ? ": " : "");
-  size_t room = size - 1, length = strlen(head), rest = strlen(text);
-  length = length < room ? length : room;
-  rest = rest < room - length ? rest : room - length;
-  memmove(text + length, text, rest);
-  memcpy(text, head, length);
-  text[length + rest] = 0;
-  return DTLTO_ERROR_INFRASTRUCTURE;
 }
 
 static inline int dtlto_run_is_clean_path(const char *path) {
@@ -142,19 +118,6 @@ static inline int dtlto_run_is_clean_path(const char *path) {
     if (!*path)
       return 1;
   }
-}
-
-static inline int dtlto_run_is_version(const char *answer,
-                                       const char *llvm_version) {
-  static const char before[] = "clang version ";
-  size_t length = strlen(llvm_version);
-  while ((answer = strstr(answer, before))) {
-    answer += sizeof(before) - 1;
-    if (!strncmp(answer, llvm_version, length) &&
-        strchr(" (\r\n", answer[length])) /* or the end of the answer */
-      return length != 0;
-  }
-  return 0;
 }
 
 /* The output of a process: its first bytes, and the number of dropped ones. */
@@ -198,9 +161,9 @@ static inline void dtlto_run_release(void *owner, const void *data,
 /* What the headers below define for their system:
  *
  *   dtlto_run_dir        an open folder; DTLTO_RUN_HERE: the current one
- *   dtlto_run_command()  runs a command to its end in `dir`. `text` gets its
- *                        output, or why there is no verdict; the status is as
- *                        in dtlto_run_job()
+ *   dtlto_run_process()  runs a command in `dir`. If it ends by itself, sets
+ *                        `end`, and `text` to its output, and returns DTLTO_OK;
+ *                        otherwise, `text` says why not, in one line
  *   dtlto_run_seconds()  the time of a monotonic clock
  *   dtlto_run_make_folders(), dtlto_run_write(), dtlto_run_read()
  *                        make the folders of a path below `dir`; write a new
@@ -217,6 +180,19 @@ static inline void dtlto_run_release(void *owner, const void *data,
 #else
 #include "RunJobPosix.h"
 #endif
+
+/* Runs a command in `dir` that makes no object. The status and `text` are as in
+ * dtlto_run_job(). */
+static inline int32_t dtlto_run_command(const dtlto_run *run,
+                                        const char *const *args,
+                                        dtlto_run_dir dir, char *text,
+                                        size_t size) {
+  dtlto_compile_end end = {run->program, 0, 0, 1};
+  int32_t status = dtlto_run_process(run, args, dir, &end, text, size);
+  if (status != DTLTO_OK || (!end.exit_code && !end.signal))
+    return status;
+  return dtlto_compile_status(&end, text, size);
+}
 
 /* Returns non-zero if the time that `limit` points at, of dtlto_run_seconds(),
  * has passed. */
@@ -244,7 +220,7 @@ static inline int32_t dtlto_run_check_clang(const char *program,
                  ? "did not answer --version"
                  : "is not clang %.40s, the linker's version",
              llvm_version);
-    dtlto_run_blame(text, size, program, what);
+    dtlto_compile_blame(text, size, program, what, text);
   }
   return DTLTO_ERROR_INFRASTRUCTURE;
 }
@@ -253,6 +229,7 @@ static inline int32_t dtlto_run_check_clang(const char *program,
 static inline int32_t dtlto_run_in(dtlto_run_dir dir, const dtlto_job *job,
                                    const dtlto_run *run, dtlto_buffer *object,
                                    char *text, size_t size) {
+  static const dtlto_buffer none = {NULL, 0, NULL, NULL};
   for (uint32_t i = 0; i != job->num_inputs; ++i) {
     if (run->stop && run->stop(run->context))
       return DTLTO_CANCELLED;
@@ -263,14 +240,19 @@ static inline int32_t dtlto_run_in(dtlto_run_dir dir, const dtlto_job *job,
   if (!dtlto_run_make_folders(dir, job->output))
     return dtlto_run_fail(DTLTO_ERROR_INFRASTRUCTURE, text, size,
                           "cannot create the folders of", job->output);
-  int32_t status = dtlto_run_command(run, job->args, dir, text, size);
-  /* An exit code of 0 doesn't mean that there is an object: if clang can't read
-   * the index, it writes an empty file and exits with 0. */
-  if (status == DTLTO_OK && !dtlto_run_read(dir, job->output, object)) {
-    if (errno && errno != ENOENT)
-      return dtlto_run_fail(DTLTO_ERROR_INFRASTRUCTURE, text, size,
-                            "cannot read", job->output);
-    return dtlto_run_blame(text, size, run->program, "wrote no object");
+  dtlto_compile_end end = {run->program, 0, 0, 0};
+  int32_t status = dtlto_run_process(run, job->args, dir, &end, text, size);
+  if (status != DTLTO_OK)
+    return status;
+  int succeeded = !end.exit_code && !end.signal;
+  end.has_object = succeeded && dtlto_run_read(dir, job->output, object);
+  if (succeeded && !end.has_object && errno && errno != ENOENT)
+    return dtlto_run_fail(DTLTO_ERROR_INFRASTRUCTURE, text, size, "cannot read",
+                          job->output);
+  status = dtlto_compile_status(&end, text, size);
+  if (status != DTLTO_OK && end.has_object) {
+    object->release(object->owner, object->data, object->size);
+    *object = none;
   }
   return status;
 }

@@ -88,9 +88,10 @@ static inline int dtlto_run_listen(int fd, dtlto_run_words *words) {
   return n != 0;
 }
 
-static inline int32_t dtlto_run_command(const dtlto_run *run,
+static inline int32_t dtlto_run_process(const dtlto_run *run,
                                         const char *const *args, int dir,
-                                        char *text, size_t size) {
+                                        dtlto_compile_end *end, char *text,
+                                        size_t size) {
   int ends[2], status = 0, error, stopped = 0, pause = 1;
   pid_t pid, ended;
   dtlto_run_words words = {text, size, 0, 0};
@@ -133,18 +134,11 @@ static inline int32_t dtlto_run_command(const dtlto_run *run,
   if (stopped)
     return DTLTO_CANCELLED;
   if (ended < 0) /* other code has waited for it */
-    return dtlto_run_blame(text, size, run->program,
-                           "ended with an unknown status");
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-    return DTLTO_OK;
-  /* From 126 on, a shell could not run the compiler, or saw it killed. */
-  if (WIFEXITED(status) && WEXITSTATUS(status) < 126)
-    return DTLTO_ERROR_COMPILER;
-  char how[64];
-  snprintf(how, sizeof(how),
-           WIFEXITED(status) ? "ended with %d" : "was killed by signal %d",
-           WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
-  return dtlto_run_blame(text, size, run->program, how);
+    return dtlto_compile_blame(text, size, run->program,
+                               "ended with an unknown status", text);
+  end->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+  end->signal = WIFEXITED(status) ? 0 : WTERMSIG(status);
+  return DTLTO_OK;
 }
 
 static inline time_t dtlto_run_seconds(void) {

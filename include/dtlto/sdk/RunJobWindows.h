@@ -237,9 +237,10 @@ static inline int dtlto_run_is_absolute(const char *path) {
   return is_drive || (path[0] == '\\' && path[1] == '\\');
 }
 
-static inline int32_t dtlto_run_command(const dtlto_run *run,
+static inline int32_t dtlto_run_process(const dtlto_run *run,
                                         const char *const *args,
-                                        dtlto_run_dir dir, char *text,
+                                        dtlto_run_dir dir,
+                                        dtlto_compile_end *end, char *text,
                                         size_t size) {
   SECURITY_ATTRIBUTES inherit = {sizeof(inherit), NULL, TRUE};
   HANDLE from = NULL, to = NULL, group = NULL, process = NULL;
@@ -281,13 +282,8 @@ static inline int32_t dtlto_run_command(const dtlto_run *run,
   dtlto_run_end_words(&words);
   if (stopped)
     return DTLTO_CANCELLED;
-  if (code == 0)
-    return DTLTO_OK;
-  if (code < 126)
-    return DTLTO_ERROR_COMPILER;
-  char how[64]; /* for example 0xC0000005, an access violation */
-  snprintf(how, sizeof(how), "ended with 0x%lX", (unsigned long)code);
-  return dtlto_run_blame(text, size, run->program, how);
+  end->exit_code = code; /* for example 0xC0000005, an access violation */
+  return DTLTO_OK;
 }
 
 static inline time_t dtlto_run_seconds(void) {
