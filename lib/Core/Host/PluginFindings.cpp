@@ -27,10 +27,10 @@ void PluginFindings::add(StringRef Section, const Twine &What, StringRef Fix) {
   showPending();
 }
 
-void PluginFindings::note(const Twine &What) {
+void PluginFindings::note(const Twine &What, MessageLevel Level) {
   std::lock_guard<std::mutex> Lock(Mutex);
-  Pending.push_back({MessageLevel::Note,
-                     ("plugin '" + Twine(Plugin.name) + "': " + What).str()});
+  Pending.push_back(
+      {Level, ("plugin '" + Twine(Plugin.name) + "': " + What).str()});
   showPending();
 }
 
@@ -76,7 +76,7 @@ void PluginFindings::end() {
   const unsigned N = count();
   std::lock_guard<std::mutex> Lock(Mutex);
   if (!Msg)
-    return; // the plugin wasn't called
+    return; // the plugin was not called
   Msg->note("plugin '" + Twine(Plugin.name) + "': " + Twine(N) +
             (N == 1 ? " finding" : " findings") + " in " + Twine(NumJobs) +
             (NumJobs == 1 ? " job" : " jobs") +
