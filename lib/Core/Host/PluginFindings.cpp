@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 // The linker abandons a call only after a longer time, except for open(): a
 // link may end meanwhile.
-static constexpr auto MaxCall = 250ms;
+static constexpr std::chrono::nanoseconds MaxCall = 250ms, MaxOpenCall = 60s;
 
 void PluginFindings::add(StringRef Section, const Twine &What, StringRef Fix) {
   std::lock_guard<std::mutex> Lock(Mutex);
@@ -64,10 +64,12 @@ unsigned PluginFindings::count() {
   std::unique_lock<std::mutex> Lock(Mutex);
   const auto Running = Calls;
   Lock.unlock();
-  for (auto [Begin, Name] : Running)
-    if (auto Time = std::chrono::steady_clock::now() - Begin; Time > MaxCall)
+  for (auto [Begin, Name] : Running) {
+    const auto Time = std::chrono::steady_clock::now() - Begin;
+    if (Time > (StringRef(Name) == "open" ? MaxOpenCall : MaxCall))
       Rules(Plugin, reporter())
           .hung(Name, std::chrono::round<std::chrono::seconds>(Time));
+  }
   Lock.lock();
   return Fixes.size();
 }
