@@ -7,6 +7,7 @@
 
 #include "Startup.h"
 #include "Host/FarmStatus.h"
+#include "Host/PluginCheck.h"
 #include "Host/PluginGuard.h"
 #include "Host/PluginLoader.h"
 #include "LTO/JobSaver.h"
@@ -107,6 +108,7 @@ static int showStatus(const Linker &TheLinker, const Frontend &F) {
   PlainMessages Msg(Errors, F.Program, "dtlto: ", F.IsVerbose);
   showNotes(TheLinker.Opts, Msg);
   FarmStatus S = queryFarm(*TheLinker.Plugin, TheLinker.Opts, Msg);
+  countFindings();
   for (const std::string &P : S.Problems) {
     std::string Text = "plugin '" + S.Plugin + "': " + P;
     if (S.isUp())

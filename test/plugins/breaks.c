@@ -5,6 +5,7 @@
 //
 //   needs        configure() asks for fields that no ABI has
 //   open-value   open() fails with an unknown value, without a message
+//   slow-open    open() takes 1.1 s
 //   slow         submit() takes 300 ms
 //   past         reads a job past its size
 //   refused      reads a job after submit() has refused it
@@ -40,6 +41,8 @@ static void configure(const dtlto_session_params *params,
 
 static int32_t open_hook(dtlto_session *s, const dtlto_session_params *params) {
   (void)params;
+  if (how(s, "slow-open"))
+    usleep(1100 * 1000);
   return how(s, "open-value") ? 99 : DTLTO_OK;
 }
 

@@ -144,17 +144,6 @@ Session::~Session() {
   Watchdog.join();
 }
 
-/// The ABI rule that a plugin may have forgotten if it follows a null pointer.
-static const char *nullHint(uint32_t Needs) {
-  if (Needs & DTLTO_JOB_ARGS)
-    return "";
-  if (Needs & (DTLTO_JOB_INPUTS | DTLTO_JOB_CONFIG))
-    return "a job's `args` and `output` are null, since configure() asked for "
-           "no DTLTO_JOB_ARGS";
-  return "a job's `inputs`, `args` and `output` are null, since configure() "
-         "asked for none of these DTLTO_JOB_...";
-}
-
 /// Lets the plugin's function \p Name fill in \p Struct: \p Fn(a copy of it).
 template <typename T, typename F>
 T Session::fillIn(const char *Name, const char *Type, T Struct, F Fn) {

@@ -32,7 +32,7 @@ namespace dtlto::check {
 using namespace std::chrono_literals;
 using dtlto::FixOfHost, dtlto::FixOfJob, dtlto::FixOfParams;
 using dtlto::FixOfThreads, dtlto::isError, dtlto::isNameless, dtlto::Loan;
-using dtlto::NamelessResult, dtlto::Rules;
+using dtlto::NamelessResult, dtlto::nullHint, dtlto::Rules;
 using Clock = std::chrono::steady_clock;
 using Milliseconds = std::chrono::milliseconds;
 

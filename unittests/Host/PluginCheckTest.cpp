@@ -216,6 +216,16 @@ TEST_F(PluginCheckTest, LateCallsAreNotPassedOn) {
                       {"load_changed() was called after close()"}));
 }
 
+/// Loans must not use up the mappings that a process may have (65530).
+TEST_F(PluginCheckTest, ManyCalls) {
+  dtlto_load Load = {};
+  Load.size = sizeof(Load);
+  for (unsigned I = 0; I != 70000; ++I)
+    ASSERT_EQ(Above->load(Session, &Load), DTLTO_OK);
+  close();
+  EXPECT_EQ(Msg.warnings(), std::vector<std::string>());
+}
+
 TEST_F(PluginCheckTest, RoomThatIsNeverReported) {
   submit(1);
   SubmitStatus = DTLTO_BUSY;

@@ -136,6 +136,7 @@ private:
     Loan *Lent;
     std::vector<const dtlto_input *> Inputs, LentInputs;
     bool Done = false, Cancelled = false, Entered = false;
+    bool MayBeEmpty = false; // the linker itself made no object
   };
 
   // The functions of the host.
@@ -296,6 +297,10 @@ void CheckedSession::configure(const dtlto_session_params *Params,
                  (new std::string(ConfigCopy->no_fallback))->c_str();
          });
   R.config(*Config);
+  if (const char *Hint = nullHint(Config->needs); *Hint)
+    noteNullPointer(*new std::string("dtlto: plugin '" +
+                                     std::string(Plugin.name) +
+                                     "': at a null pointer; " + Hint + "\n"));
   Memory->end("configure() has returned");
 }
 
@@ -356,8 +361,11 @@ int32_t CheckedSession::open(const dtlto_host *Host,
 int32_t CheckedSession::openInner(const dtlto_session_params &Params) {
   Loan *Memory;
   const dtlto_session_params *Copy = lendParams(Params, Memory);
+  const auto Begin = Clock::now();
   const int32_t Status = Findings.call(
       "open", [&] { return Plugin.open(LentHost, Copy, &Inner); });
+  if (Clock::now() - Begin > 1s)
+    Findings.note("open() took more than a second: connect in the background");
   Memory->end("open() has returned");
   if (Status == DTLTO_OK)
     TheRules.opened(Inner);
@@ -497,6 +505,8 @@ void CheckedSession::close() {
   checkThreads();
   for (const std::string &Sentence : TheRules.slowCalls())
     Findings.note(Sentence);
+  for (const std::string &Sentence : TheRules.callTimes())
+    Findings.note(Sentence, MessageLevel::Debug);
   if (HasNamelessResult)
     Findings.note(NamelessResult);
   Findings.addMisuses();
@@ -621,6 +631,7 @@ void CheckedSession::jobDone(uint64_t Job, const dtlto_result *Result) {
   JobRecord *R = find(Job);
   const bool IsFirst = R && !R->Done;
   const bool MayBeCancelled = R && (R->Cancelled || IsClosing);
+  const bool MayBeEmpty = R && R->MayBeEmpty;
   const bool IsInSubmit = InSubmit && isLinkThread();
   Loan *Memory = IsFirst ? R->Lent : nullptr;
   if (IsFirst) {
@@ -633,7 +644,7 @@ void CheckedSession::jobDone(uint64_t Job, const dtlto_result *Result) {
   if (TheRules.isDue(R, IsFirst, Name)) {
     TheRules.notInSubmit(IsInSubmit);
     if (TheRules.hasSize(Result, Name)) {
-      TheRules.result(*Result, Name, MayBeCancelled);
+      TheRules.result(*Result, Name, MayBeCancelled, MayBeEmpty);
       if (isNameless(*Result))
         HasNamelessResult = true;
       Copy = *Result;
@@ -690,6 +701,11 @@ int32_t CheckedSession::runLocally(uint64_t Job, dtlto_result *Result) {
                              ->run(Host.context, Job, Result);
   if (Status == DTLTO_CANCELLED)
     setCancelled(Job);
+  if (Status == DTLTO_OK && Result->object.size == 0)
+    locked([&] {
+      if (JobRecord *R = find(Job))
+        R->MayBeEmpty = true;
+    });
   CheckedBuffer::wrap(Result->object, TheRules,
                       "the linker's own object of " + Name,
                       /*IsPlugins=*/false);
@@ -748,8 +764,10 @@ int32_t CheckedSession::enterRoom(uint64_t Job) {
   if (!Call)
     return DTLTO_ERROR_CALLER;
   TheRules.entersOutside(isLinkThread());
-  TheRules.entersOnce(isRunning(Job) && locked([&] {
-                        return !std::exchange(find(Job)->Entered, true);
+  TheRules.entersOnce(locked([&] {
+                        JobRecord *R = find(Job);
+                        return R && !R->Done &&
+                               !std::exchange(R->Entered, true);
                       }),
                       nameOf(Job));
   const int32_t Status = hostsOwn<dtlto_local_room>(DTLTO_EXT_LOCAL_ROOM)

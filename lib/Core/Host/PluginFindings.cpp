@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 // The linker abandons a call only after a longer time, except for open(): a
 // link may end meanwhile.
-static constexpr auto MaxCall = 250ms;
+static constexpr std::chrono::nanoseconds MaxCall = 250ms, MaxOpenCall = 60s;
 
 void PluginFindings::add(StringRef Section, const Twine &What, StringRef Fix) {
   std::lock_guard<std::mutex> Lock(Mutex);
@@ -27,10 +27,10 @@ void PluginFindings::add(StringRef Section, const Twine &What, StringRef Fix) {
   showPending();
 }
 
-void PluginFindings::note(const Twine &What) {
+void PluginFindings::note(const Twine &What, MessageLevel Level) {
   std::lock_guard<std::mutex> Lock(Mutex);
-  Pending.push_back({MessageLevel::Note,
-                     ("plugin '" + Twine(Plugin.name) + "': " + What).str()});
+  Pending.push_back(
+      {Level, ("plugin '" + Twine(Plugin.name) + "': " + What).str()});
   showPending();
 }
 
@@ -64,10 +64,12 @@ unsigned PluginFindings::count() {
   std::unique_lock<std::mutex> Lock(Mutex);
   const auto Running = Calls;
   Lock.unlock();
-  for (auto [Begin, Name] : Running)
-    if (auto Time = std::chrono::steady_clock::now() - Begin; Time > MaxCall)
+  for (auto [Begin, Name] : Running) {
+    const auto Time = std::chrono::steady_clock::now() - Begin;
+    if (Time > (StringRef(Name) == "open" ? MaxOpenCall : MaxCall))
       Rules(Plugin, reporter())
           .hung(Name, std::chrono::round<std::chrono::seconds>(Time));
+  }
   Lock.lock();
   return Fixes.size();
 }
@@ -76,7 +78,7 @@ void PluginFindings::end() {
   const unsigned N = count();
   std::lock_guard<std::mutex> Lock(Mutex);
   if (!Msg)
-    return; // the plugin wasn't called
+    return; // the plugin was not called
   Msg->note("plugin '" + Twine(Plugin.name) + "': " + Twine(N) +
             (N == 1 ? " finding" : " findings") + " in " + Twine(NumJobs) +
             (NumJobs == 1 ? " job" : " jobs") +

@@ -20,6 +20,9 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace dtlto {
 
@@ -33,7 +36,7 @@ public:
   void add(llvm::StringRef Section, const llvm::Twine &What,
            llvm::StringRef Fix);
   /// A note that is no finding.
-  void note(const llvm::Twine &What);
+  void note(const llvm::Twine &What, MessageLevel Level = MessageLevel::Note);
   Rules::Reporter reporter() {
     return [this](llvm::StringRef Section, const llvm::Twine &What,
                   llvm::StringRef Fix) { add(Section, What, Fix); };

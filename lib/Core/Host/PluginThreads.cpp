@@ -35,6 +35,7 @@ struct Record {
 // The same mistake is one finding, however often it is made.
 static Record Records[64];
 static std::atomic<unsigned> NumRecords{0};
+static std::atomic<const std::string *> NullNote{nullptr};
 static struct sigaction PreviousAction;
 
 static const void *instruction(const void *Context) {
@@ -62,6 +63,9 @@ static void onFault(int Signal, siginfo_t *Info, void *Context) {
     errno = Errno;
     return; // repeats the access
   }
+  const std::string *Note = NullNote;
+  if (Note && reinterpret_cast<uintptr_t>(Info->si_addr) < 4096)
+    (void)!::write(STDERR_FILENO, Note->data(), Note->size());
   if (PreviousAction.sa_flags & SA_SIGINFO)
     PreviousAction.sa_sigaction(Signal, Info, Context);
   else if (PreviousAction.sa_handler == SIG_DFL ||
@@ -82,6 +86,8 @@ void dtlto::recordMisuses() {
   PreviousAction = Current;
   ::sigaction(SIGSEGV, &Action, nullptr);
 }
+
+void dtlto::noteNullPointer(const std::string &Note) { NullNote = &Note; }
 
 std::optional<RecordedMisuse> dtlto::takeMisuse() {
   static unsigned NumTaken = 0;
@@ -152,6 +158,7 @@ unsigned PluginThreads::count() const {
 using namespace dtlto;
 
 void dtlto::recordMisuses() {}
+void dtlto::noteNullPointer(const std::string &) {}
 std::optional<RecordedMisuse> dtlto::takeMisuse() { return std::nullopt; }
 ThreadName::ThreadName(Owner) { (void)Previous; }
 ThreadName::~ThreadName() {}

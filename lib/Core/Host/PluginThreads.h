@@ -24,6 +24,9 @@ namespace dtlto {
 /// possible. Call this after the plugin is loaded: run-time libraries install
 /// handlers of their own then.
 void recordMisuses();
+/// From now on, a crash at a null pointer writes \p Note, a whole line or "",
+/// which is never destroyed.
+void noteNullPointer(const std::string &Note);
 
 /// A recorded access, and where the instruction is, for addr2line.
 struct RecordedMisuse {

@@ -8,6 +8,8 @@
 #include "Rules/Rules.h"
 #include "dtlto/ext/bundle.h"
 #include "llvm/Support/ConvertUTF.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <algorithm>
 #include <cstddef>
 
 using namespace llvm;
@@ -31,6 +33,16 @@ void Rules::text(StringRef Section, const Twine &Who, StringRef Text) const {
   expect(isLegalUTF8String(&Begin, reinterpret_cast<const UTF8 *>(Text.end())),
          Section, Who + " is not UTF-8: '" + Text + "'",
          "convert text of other machines: users would see \\xNN");
+}
+
+const char *dtlto::nullHint(uint32_t Needs) {
+  if (Needs & DTLTO_JOB_ARGS)
+    return "";
+  if (Needs & (DTLTO_JOB_INPUTS | DTLTO_JOB_CONFIG))
+    return "a job's `args` and `output` are null, since configure() asked for "
+           "no DTLTO_JOB_ARGS";
+  return "a job's `inputs`, `args` and `output` are null, since configure() "
+         "asked for none of these DTLTO_JOB_...";
 }
 
 //===----------------------------------------------------------------------===//
@@ -110,13 +122,13 @@ bool Rules::hasSize(const dtlto_result *Result, const Twine &Job) const {
 }
 
 void Rules::result(const dtlto_result &Result, const Twine &Job,
-                   bool MayBeCancelled) const {
+                   bool MayBeCancelled, bool MayBeEmpty) const {
   const int32_t Status = Result.status;
   const dtlto_buffer &Object = Result.object;
   expect(Object.size <= INT64_MAX, "dtlto_result.object",
          Job + " claims an object of " + Twine(Object.size) + " bytes",
          "`size` is the number of bytes at `data`");
-  expect(Status != DTLTO_OK || (Object.data && Object.size),
+  expect(Status != DTLTO_OK || (Object.data && Object.size) || MayBeEmpty,
          "dtlto_result.object", Job + " is DTLTO_OK, with no object",
          "an exit code of 0 is not enough: without an object, report an "
          "infrastructure error");
@@ -275,6 +287,7 @@ bool Rules::tookTime(StringRef Name, std::chrono::nanoseconds Time) {
     std::lock_guard<std::mutex> Lock(Mutex);
     CallTimes &Sum = Times[Name.str()];
     Sum.Sum += Time;
+    Sum.Longest = std::max(Sum.Longest, Time);
     Sum.NumLong += Time >= TooLong;
     ++Sum.NumCalls;
     T = Sum;
@@ -310,5 +323,19 @@ std::vector<std::string> Rules::slowCalls() const {
           std::to_string(
               std::chrono::round<std::chrono::milliseconds>(Average).count()) +
           " ms on average, more than 5: " + OffThread);
+  return Sentences;
+}
+
+std::vector<std::string> Rules::callTimes() const {
+  using Milliseconds = std::chrono::duration<double, std::milli>;
+  std::lock_guard<std::mutex> Lock(Mutex);
+  std::vector<std::string> Sentences;
+  for (auto &[Name, T] : Times)
+    Sentences.push_back(
+        formatv("{0}() was called {1} times: {2:f3} ms on average, at most "
+                "{3:f3} ms",
+                Name, T.NumCalls, Milliseconds(T.Sum).count() / T.NumCalls,
+                Milliseconds(T.Longest).count())
+            .str());
   return Sentences;
 }

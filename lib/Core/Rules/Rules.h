@@ -38,6 +38,10 @@ constexpr char FixOfJob[] =
     "read a job only until its job_done(), or until submit() has refused it: "
     "copy what you need for longer, including its id";
 constexpr char FixOfThreads[] = "close() waits for all threads of the session";
+/// The rule that a plugin with these \p Needs may have forgotten if it follows
+/// a null pointer; or "".
+const char *nullHint(uint32_t Needs);
+
 /// What could be better in a session that follows the rules.
 constexpr char NamelessResult[] =
     "a result names no worker: users need it when an object is wrong";
@@ -78,8 +82,9 @@ public:
   bool isDue(bool IsKnown, bool IsFirst, const llvm::Twine &Job) const;
   void notInSubmit(bool IsInSubmit) const;
   bool hasSize(const dtlto_result *Result, const llvm::Twine &Job) const;
+  /// \p MayBeEmpty: the host's own code generation made no object.
   void result(const dtlto_result &Result, const llvm::Twine &Job,
-              bool MayBeCancelled) const;
+              bool MayBeCancelled, bool MayBeEmpty = false) const;
   bool checksRunningJob(bool IsRunning, const llvm::Twine &Job) const;
   bool runsRunningJob(bool IsRunning, const llvm::Twine &Job) const;
   void bundleSize(uint32_t Size) const;
@@ -111,11 +116,13 @@ public:
   /// Returns a sentence for each function whose calls are slow on average. A
   /// busy machine may be slow, so this isn't a failure.
   std::vector<std::string> slowCalls() const;
+  /// Returns a sentence for each function: how long its calls took.
+  std::vector<std::string> callTimes() const;
 
 private:
   struct CallTimes {
     unsigned NumCalls = 0, NumLong = 0;
-    std::chrono::nanoseconds Sum{0};
+    std::chrono::nanoseconds Sum{0}, Longest{0};
   };
 
   const dtlto_plugin &Plugin;
