@@ -11,6 +11,8 @@ _dtlto_linker='--thinlto-dist-plugin=<name or path>
 --thinlto-dist-plugin-arg=<text>
 --thinlto-dist-plugin-help
 --thinlto-dist-plugin-help=<name>
+--thinlto-dist-check-plugin
+--thinlto-dist-check-plugin=off|on|error
 --thinlto-dist-fallback=local|none
 --thinlto-dist-local-jobs=<n>|auto
 --thinlto-dist-duplicate=<percent>
@@ -38,6 +40,8 @@ _dtlto_distributor='--plugin=<name or path>
 --plugin-arg=<text>
 --plugin-help
 --plugin-help=<name>
+--check-plugin
+--check-plugin=off|on|error
 --fallback=local|none
 --local-jobs=<n>|auto
 --duplicate=<percent>
