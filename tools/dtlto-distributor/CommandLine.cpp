@@ -19,23 +19,12 @@ static constexpr unsigned MaxJobs = 4096;
 
 // The linker's options that have the same meaning here. A test compares the
 // help with the manual page.
-static constexpr StringLiteral Shared[] = {"plugin",
-                                           "plugin-arg",
-                                           "check-plugin",
-                                           "fallback",
-                                           "local-jobs",
-                                           "duplicate",
-                                           "order",
-                                           "memory",
-                                           "timeout",
-                                           "verify",
-                                           "costs",
-                                           "progress",
-                                           "report",
-                                           "log",
-                                           "remote-cache",
-                                           "remote-cache-mode",
-                                           "remote-cache-arg"};
+static constexpr StringLiteral Shared[] = {
+    "plugin",          "plugin-arg", "check-plugin", "fallback",
+    "local-jobs",      "duplicate",  "order",        "memory",
+    "timeout",         "verify",     "costs",        "progress",
+    "report",          "log",        "remote-cache", "remote-cache-mode",
+    "remote-cache-arg"};
 
 static constexpr StringLiteral Unsupported[] = {
     "cache", "gold",        "keep-ir", "save-jobs",
