@@ -9,6 +9,7 @@
 #include "TestLink.h"
 #include "dtlto/ext/batch.h"
 #include "dtlto/ext/bundle.h"
+#include "dtlto/ext/local-codegen.h"
 #include "gtest/gtest.h"
 #include <cstring>
 #include <thread>
@@ -214,6 +215,39 @@ TEST_F(PluginCheckTest, LateCallsAreNotPassedOn) {
   EXPECT_EQ(Msg.warnings().size(), 2u);
   EXPECT_TRUE(Msg.has(MessageLevel::Warning,
                       {"load_changed() was called after close()"}));
+}
+
+TEST_F(PluginCheckTest, ExtensionsThatAreIncomplete) {
+  Batch.complete = nullptr;
+  EXPECT_EQ(Above->extension(DTLTO_EXT_BATCH), nullptr);
+  EXPECT_EQ(Msg.warnings(), std::vector<std::string>());
+  Batch.size = 4;
+  EXPECT_EQ(Above->extension(DTLTO_EXT_BATCH), nullptr);
+  close();
+  expectFinding("the `size` of dtlto.batch/1 is 4 (dtlto_plugin.extension: ");
+}
+
+TEST_F(PluginCheckTest, EmptyObjectOfTheLinker) {
+  Host.extension = [](dtlto_host_context *, const char *) -> const void * {
+    static const dtlto_local_codegen Codegen = {
+        sizeof(Codegen), 1,
+        [](dtlto_host_context *, uint64_t Job, dtlto_result *Result) {
+          Result->object = {};
+          return Result->status = Job == 1 ? DTLTO_OK : DTLTO_CANCELLED;
+        }};
+    return &Codegen;
+  };
+  for (uint64_t Id : {1, 2}) {
+    submit(Id);
+    dtlto_result R = {};
+    R.size = sizeof(R);
+    static_cast<const dtlto_local_codegen *>(
+        Below->extension(Below->context, DTLTO_EXT_LOCAL_CODEGEN))
+        ->run(Below->context, Id, &R);
+    Below->job_done(Below->context, Id, &R);
+  }
+  close();
+  EXPECT_EQ(Msg.warnings(), std::vector<std::string>());
 }
 
 /// Loans must not use up the mappings that a process may have (65530).

@@ -132,7 +132,7 @@ public:
 
 private:
   struct JobRecord {
-    std::string Name; // for messages
+    std::string Name; // "job 3 (main.o)"
     Loan *Lent;
     std::vector<const dtlto_input *> Inputs, LentInputs;
     bool Done = false, Cancelled = false, Entered = false;
@@ -382,14 +382,14 @@ CheckedSession::JobRecord *CheckedSession::find(uint64_t Job) {
 std::string CheckedSession::nameOf(uint64_t Job) {
   return locked([&] {
     JobRecord *R = find(Job);
-    return "job " + std::to_string(Job) + (R ? " (" + R->Name + ")" : "");
+    return R ? R->Name : "job " + std::to_string(Job);
   });
 }
 
 /// Returns a copy of \p Job for the plugin, and keeps a record of it.
 const dtlto_job *CheckedSession::lend(const dtlto_job &Job) {
   JobRecord R;
-  R.Name = Job.name;
+  R.Name = "job " + std::to_string(Job.id) + " (" + textOf(Job.name) + ")";
   auto IsCopied = [](const dtlto_input &In) {
     return In.role != DTLTO_ROLE_PRIMARY && In.role != DTLTO_ROLE_IMPORT &&
            In.bytes.size <= MaxCopy;
@@ -411,8 +411,7 @@ const dtlto_job *CheckedSession::lend(const dtlto_job &Job) {
     Room += sizeof(In) + sizeof(&In) + Loan::room(textOf(In.path).size() + 1) +
             (IsCopied(In) ? Loan::room(In.bytes.size) : 0);
   }
-  R.Lent = new Loan("the dtlto_job (or what it points at) of job " +
-                        std::to_string(Job.id) + " (" + R.Name + ")",
+  R.Lent = new Loan("the dtlto_job (or what it points at) of " + R.Name,
                     FixOfJob, Room);
   dtlto_job *Copy = R.Lent->addStruct(Job);
   for (auto Field : Texts)
@@ -498,10 +497,12 @@ void CheckedSession::close() {
   Findings.call("close", [&] { Plugin.close(Inner); });
   locked([&] { IsClosed = true; });
   Lent.end("close() has returned");
-  for (auto &[Id, R] : Jobs)
-    TheRules.hasEnded(R.Done, nameOf(Id));
-  for (const auto &B : Bundles)
-    TheRules.isReleased(B->NumReleases, B->What);
+  locked([&] {
+    for (auto &[Id, R] : Jobs)
+      TheRules.hasEnded(R.Done, R.Name);
+    for (const auto &B : Bundles)
+      TheRules.isReleased(B->NumReleases, B->What);
+  });
   checkThreads();
   for (const std::string &Sentence : TheRules.slowCalls())
     Findings.note(Sentence);
@@ -537,21 +538,22 @@ const void *CheckedSession::pluginExtension(const char *Id) {
   const void *Raw = Plugin.extension(Id);
   if (!Raw)
     return nullptr;
-  // Those with a session, which is the layer's. Their size is the plugin's.
-  auto Wrap = [&](auto &Wrapper) -> const void * {
-    Wrapper.size = std::min(*static_cast<const uint32_t *>(Raw),
-                            uint32_t(sizeof(Wrapper)));
-    Rules(Plugin, L.Findings.reporter())
-        .expect(Wrapper.size == sizeof(Wrapper), "dtlto_plugin.extension",
-                "the `size` of " + Twine(Id) + " is " + Twine(Wrapper.size),
-                "set it to the struct's sizeof(): otherwise the linker does "
-                "not use the extension");
-    return &Wrapper;
+  // Those with a session, which is the layer's.
+  auto Wrap = [&](auto Wrapper, auto Function) -> const void * {
+    using T = std::decay_t<decltype(*Wrapper)>;
+    auto *Own = static_cast<const T *>(Raw);
+    const bool IsComplete =
+        Rules(Plugin, L.Findings.reporter())
+            .expect(Own->size >= sizeof(T), "dtlto_plugin.extension",
+                    "the `size` of " + Twine(Id) + " is " + Twine(Own->size),
+                    "set it to the struct's sizeof(): otherwise the linker "
+                    "does not use the extension");
+    return IsComplete && Own->*Function ? Wrapper : nullptr;
   };
   StringRef Name = Id;
-  return Name == DTLTO_EXT_BATCH     ? Wrap(L.Batch)
-         : Name == DTLTO_EXT_REFUTED ? Wrap(L.Refuted)
-         : Name == DTLTO_EXT_STATUS  ? Wrap(L.Status)
+  return Name == DTLTO_EXT_BATCH     ? Wrap(&L.Batch, &dtlto_batch::complete)
+         : Name == DTLTO_EXT_REFUTED ? Wrap(&L.Refuted, &dtlto_refuted::result)
+         : Name == DTLTO_EXT_STATUS  ? Wrap(&L.Status, &dtlto_status::query)
                                      : Raw;
 }
 
@@ -825,8 +827,11 @@ Layer::Layer(const dtlto_plugin &Plugin, bool AreErrors)
   Entry.load = PluginEntry<&S::load>::call;
   Entry.close = PluginEntry<&S::close>::call;
   Entry.extension = S::pluginExtension;
+  Batch.size = sizeof(Batch);
   Batch.complete = PluginEntry<&S::completeBatch>::call;
+  Refuted.size = sizeof(Refuted);
   Refuted.result = PluginEntry<&S::refute>::call;
+  Status.size = sizeof(Status);
   Status.query = PluginEntry<&S::queryStatus>::call;
 }
 

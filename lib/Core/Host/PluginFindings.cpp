@@ -17,28 +17,31 @@ using namespace std::chrono_literals;
 static constexpr std::chrono::nanoseconds MaxCall = 250ms, MaxOpenCall = 60s;
 
 void PluginFindings::add(StringRef Section, const Twine &What, StringRef Fix) {
-  std::lock_guard<std::mutex> Lock(Mutex);
+  std::unique_lock<std::mutex> Lock(Mutex);
   if (!Fixes.insert(Fix.str()).second)
     return;
   Pending.push_back({AreErrors ? MessageLevel::Error : MessageLevel::Warning,
                      sanitizedLine(("plugin '" + Twine(Plugin.name) + "': " +
                                     What + " (" + Section + ": " + Fix + ")")
                                        .str())});
-  showPending();
+  showPending(std::move(Lock));
 }
 
 void PluginFindings::note(const Twine &What, MessageLevel Level) {
-  std::lock_guard<std::mutex> Lock(Mutex);
+  std::unique_lock<std::mutex> Lock(Mutex);
   Pending.push_back(
       {Level, ("plugin '" + Twine(Plugin.name) + "': " + What).str()});
-  showPending();
+  showPending(std::move(Lock));
 }
 
-void PluginFindings::showPending() {
-  if (!Msg)
+void PluginFindings::showPending(std::unique_lock<std::mutex> Lock) {
+  Messages *To = Msg;
+  if (!To)
     return;
-  for (auto &[Level, Text] : std::exchange(Pending, {}))
-    Msg->emit(Level, Text);
+  const auto New = std::exchange(Pending, {});
+  Lock.unlock();
+  for (const auto &[Level, Text] : New)
+    To->emit(Level, Text);
 }
 
 void PluginFindings::addMisuses() {
@@ -54,9 +57,9 @@ void PluginFindings::addMisuses() {
 
 void PluginFindings::show(Messages &To) {
   addMisuses();
-  std::lock_guard<std::mutex> Lock(Mutex);
+  std::unique_lock<std::mutex> Lock(Mutex);
   Msg = &To;
-  showPending();
+  showPending(std::move(Lock));
 }
 
 unsigned PluginFindings::count() {

@@ -76,7 +76,8 @@ public:
   std::atomic<unsigned> NumJobs{0}; // that the plugin has accepted
 
 private:
-  void showPending(); // with the mutex held
+  /// Releases the mutex: some linkers exit after an error.
+  void showPending(std::unique_lock<std::mutex> Lock);
 
   std::mutex Mutex; // guards the members below
   Messages *Msg = nullptr;

@@ -59,9 +59,10 @@ static void onFault(int Signal, siginfo_t *Info, void *Context) {
       Records[I].Code = instruction(Context);
       Records[I].IsComplete = true;
     }
-    Loan::reopen(Info->si_addr);
+    const bool IsPossible = Loan::reopen(Info->si_addr);
     errno = Errno;
-    return; // repeats the access
+    if (IsPossible)
+      return; // repeats the access
   }
   const std::string *Note = NullNote;
   if (Note && reinterpret_cast<uintptr_t>(Info->si_addr) < 4096)

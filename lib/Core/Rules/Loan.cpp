@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Rules/Loan.h"
-#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/MemAlloc.h"
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -18,41 +18,42 @@
 
 using namespace dtlto;
 
-// Loans that are over keep this much memory, for plugins that still read it.
-// Older ones keep only their addresses.
-static constexpr size_t MaxKept = 64 << 20;
+// The loans that are over and still kept. A process may have 65,530 mappings,
+// and a loan is up to three.
+static constexpr size_t MaxKept = 8192, MaxKeptBytes = 64 << 20;
 
 static std::atomic<Loan *> LastLoan{nullptr};
 
 #ifdef _WIN32
 static const size_t PageSize = 4096;
 enum { PROT_NONE, PROT_READ, PROT_WRITE };
-static void protect(char *, size_t, int) {}
-static void drop(char *, size_t) {}
-static char *newPages(size_t Size) {
-  return static_cast<char *>(std::calloc(1, Size));
-}
+static bool setAccess(char *, size_t, int) { return true; }
+static char *mapPages(size_t) { return nullptr; }
+static void unmapPages(char *, size_t) {}
 #else
 static const auto PageSize = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
-static void protect(char *Begin, size_t Size, int Access) {
-  ::mprotect(Begin, Size, Access);
+static bool setAccess(char *Begin, size_t Size, int Access) {
+  return ::mprotect(Begin, Size, Access) == 0;
 }
-static void drop(char *Begin, size_t Size) {
-  ::madvise(Begin, Size, MADV_DONTNEED);
-}
-static char *newPages(size_t Size) {
+static char *mapPages(size_t Size) {
   void *Pages = ::mmap(nullptr, Size, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return Pages == MAP_FAILED ? nullptr : static_cast<char *>(Pages);
 }
+static void unmapPages(char *Begin, size_t Size) { ::munmap(Begin, Size); }
 #endif
 
 Loan *Loan::find(const void *Address) {
   auto *At = static_cast<const char *>(Address);
   Loan *L = LastLoan;
-  while (L && (At < L->Begin || At >= L->Begin + L->Size + PageSize))
+  while (L &&
+         (!L->IsMapped || At < L->Begin || At >= L->Begin + L->Size + PageSize))
     L = L->Previous;
   return L;
+}
+
+bool Loan::protect(size_t From, size_t To, int Access) const {
+  return IsMapped && setAccess(Begin + From, To - From, Access);
 }
 
 std::optional<Misuse> Loan::judge(const void *Address) {
@@ -76,22 +77,21 @@ bool Loan::reopen(const void *Address) {
   if (!L)
     return false;
   if (Address >= L->Begin + L->Size)
-    protect(L->Begin + L->Size, PageSize, PROT_READ | PROT_WRITE);
-  else if (L->IsReadable.exchange(true)) // so it was a write
-    protect(L->Begin, L->Size, PROT_READ | PROT_WRITE);
-  else
-    protect(L->Begin, L->Size, PROT_READ);
-  return true;
+    return L->protect(L->Size, L->Size + PageSize, PROT_READ | PROT_WRITE);
+  const bool IsWrite = L->IsReadable.exchange(true);
+  return L->protect(0, L->Size, IsWrite ? PROT_READ | PROT_WRITE : PROT_READ);
 }
 
 Loan::Loan(std::string Name, std::string Fix, size_t Bytes)
     : Name(std::move(Name)), Fix(std::move(Fix)),
       Size((Bytes + PageSize - 1) / PageSize * PageSize),
-      Begin(newPages(Size + PageSize)), Next(Begin), End(Begin + Size),
+      Begin(mapPages(Size + PageSize)), IsMapped(Begin != nullptr),
       Previous(LastLoan) {
-  if (!Begin)
-    llvm::report_bad_alloc_error("no memory to lend to the plugin");
-  protect(End, PageSize, PROT_NONE);
+  if (!Begin) // too many mappings
+    Begin = static_cast<char *>(llvm::safe_calloc(1, Size + PageSize));
+  Next = Begin;
+  End = Begin + Size;
+  protect(Size, Size + PageSize, PROT_NONE);
   while (!LastLoan.compare_exchange_weak(Previous, this)) {
   }
 }
@@ -119,7 +119,7 @@ const char *const *Loan::addStrings(const std::vector<std::string> &Texts) {
   return addArray(Pointers);
 }
 
-void Loan::seal() { protect(Begin, Size, PROT_READ); }
+void Loan::seal() { protect(0, Size, PROT_READ); }
 
 void Loan::end(const char *Why) {
   static std::mutex Mutex; // guards the other two
@@ -130,11 +130,15 @@ void Loan::end(const char *Why) {
     return;
   IsReadable = false;
   EndReason = Why;
-  protect(Begin, Size, PROT_NONE);
+  protect(0, Size, PROT_NONE);
   Kept.push_back(this);
   KeptBytes += Size;
-  for (; KeptBytes > MaxKept; Kept.pop_front()) {
-    drop(Kept.front()->Begin, Kept.front()->Size);
-    KeptBytes -= Kept.front()->Size;
+  for (; Kept.size() > MaxKept || KeptBytes > MaxKeptBytes; Kept.pop_front()) {
+    Loan *Oldest = Kept.front();
+    KeptBytes -= Oldest->Size;
+    if (Oldest->IsMapped.exchange(false))
+      unmapPages(Oldest->Begin, Oldest->Size + PageSize);
+    else
+      std::free(Oldest->Begin);
   }
 }

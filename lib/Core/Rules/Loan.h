@@ -31,8 +31,8 @@ struct Misuse {
   const char *Fix;
 };
 
-/// Memory for a plugin to read (or, before seal(), to write to). It is never
-/// freed, so that late reads are detected. Allocate it with new.
+/// Memory for a plugin to read (or, before seal(), to write to). It is kept for
+/// long after its end, so that late reads are detected. Allocate it with new.
 class Loan {
 public:
   /// \p Size bytes. \p Name is used in sentences like "the plugin touched
@@ -73,6 +73,7 @@ public:
 
 private:
   static Loan *find(const void *Address);
+  bool protect(size_t From, size_t To, int Access) const;
   void *reserve(size_t Bytes); // at the end; filled with Filler
 
   const std::string Name, Fix;
@@ -80,6 +81,7 @@ private:
   char *Begin, *Next, *End;                     // Next to End is free
   std::atomic<const char *> EndReason{nullptr}; // null: not over
   std::atomic<bool> IsReadable{true};
+  std::atomic<bool> IsMapped; // and not freed, or from malloc()
   Loan *Previous;
 };
 

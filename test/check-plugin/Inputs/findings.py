@@ -8,7 +8,7 @@ Lines of the file TEST that begin with `FINDS:` are
 
   FINDS: <plugin> [<argument>...] | <finding> [| <finding>...]
 
-Each finding is a part of one warning. There are no others, their number is the link's
+An argument that begins with two dashes is the linker's. Each finding is a part of one warning. There are no others, their number is the link's
 last note, and the output is that of stock LLD."""
 
 import filecmp
@@ -29,9 +29,9 @@ def problem(link, row):
     plugin, *arguments = words.split()
     run = subprocess.run(
         link + ["--thinlto-dist-check-plugin", "--thinlto-dist-local-jobs=0",
-                "--thinlto-dist-timeout=2", "-o", "out",
-                "--thinlto-dist-plugin=" + plugin] +
-        ["--thinlto-dist-plugin-arg=" + a for a in arguments],
+                "-o", "out", "--thinlto-dist-plugin=" + plugin] +
+        [a if a.startswith("--") else "--thinlto-dist-plugin-arg=" + a
+         for a in arguments],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True,
         timeout=120)
     lines = run.stdout.splitlines()
