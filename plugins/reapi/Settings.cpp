@@ -555,7 +555,8 @@ const sdk::Description &dtlto::reapi::description() {
     return All;
   };
   static const sdk::Description D = describePlugin(
-      "Runs jobs by the Remote Execution API", Reader(S).table(), Variables());
+      "Runs jobs, or keeps results, on a server of the Remote Execution API",
+      Reader(S).table(), Variables());
   return D;
 }
 

@@ -7,4 +7,4 @@
 
 #include "HttpStore.h"
 
-DTLTO_STORE_PLUGIN(dtlto::http::HttpStore, "store_http", "1.0");
+DTLTO_STORE_PLUGIN(dtlto::http::HttpStore, "store_http", DTLTO_VERSION);

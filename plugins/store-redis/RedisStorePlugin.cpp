@@ -7,4 +7,4 @@
 
 #include "RedisStore.h"
 
-DTLTO_STORE_PLUGIN(dtlto::redis::RedisStore, "store_redis", "1.0");
+DTLTO_STORE_PLUGIN(dtlto::redis::RedisStore, "store_redis", DTLTO_VERSION);
