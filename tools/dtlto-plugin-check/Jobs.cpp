@@ -273,7 +273,7 @@ void Session::expectObject(uint64_t Id, const Sample &S) {
   if (!expect(R, "dtlto_plugin.submit", "submit() refused " + Job,
               "accept each job that a worker can run, or return DTLTO_BUSY") ||
       !expect(R->Status == DTLTO_OK, "dtlto_result.status",
-              Job + " ended with " + Twine(R->Status) + ": " +
+              Job + " ended with " + statusName(R->Status) + ": " +
                   (R->Message.empty() ? "(no message)" : R->Message),
               "this job compiles without an error in the linker; see the "
               "message"))

@@ -133,7 +133,8 @@ Session::Session(const CaseContext &B, uint64_t NumJobs, uint32_t More)
     : Session(B.Plugin, B.Opts, More) {
   if (int32_t Status = open(NumJobs); Status != DTLTO_OK)
     failAndExit("dtlto_plugin.open",
-                "open() failed with " + Twine(Status) + ": " + openErrors(),
+                "open() failed with " + statusName(Status) + ": " +
+                    openErrors(),
                 "start what the plugin needs, or name it with --plugin-arg; "
                 "the check needs a session that works");
 }

@@ -20,6 +20,25 @@ static constexpr char OffThread[] =
     "all calls of a session share one thread, and the link waits for each: do "
     "slow work on a thread of the plugin";
 
+std::string dtlto::statusName(int32_t Status) {
+  switch (Status) {
+  case DTLTO_OK:
+    return "DTLTO_OK";
+  case DTLTO_BUSY:
+    return "DTLTO_BUSY";
+  case DTLTO_CANCELLED:
+    return "DTLTO_CANCELLED";
+  case DTLTO_ERROR_CALLER:
+    return "DTLTO_ERROR_CALLER";
+  case DTLTO_ERROR_INFRASTRUCTURE:
+    return "DTLTO_ERROR_INFRASTRUCTURE";
+  case DTLTO_ERROR_COMPILER:
+    return "DTLTO_ERROR_COMPILER";
+  default:
+    return std::to_string(Status);
+  }
+}
+
 void Rules::text(StringRef Section, const Twine &Who, StringRef Text) const {
   expect(
       !Text.contains('\n'), Section, Who + " is not one line: '" + Text + "'",
@@ -133,14 +152,14 @@ void Rules::result(const dtlto_result &Result, const Twine &Job,
          "an exit code of 0 is not enough: without an object, report an "
          "infrastructure error");
   expect(Status == DTLTO_OK || !Object.size, "dtlto_result.object",
-         Job + " has the status " + Twine(Status) + ", and an object",
+         Job + " has the status " + statusName(Status) + ", and an object",
          "leave `object` empty unless the status is DTLTO_OK");
   expect(Status != DTLTO_CANCELLED || MayBeCancelled, "DTLTO_CANCELLED",
          Job + " was cancelled without a request from the host",
          "report DTLTO_ERROR_INFRASTRUCTURE for a job that the DBS stopped");
   expect(
       Status == DTLTO_OK || Status == DTLTO_CANCELLED || isError(Status),
-      "Constants", Job + " ended with the status " + Twine(Status),
+      "Constants", Job + " ended with the status " + statusName(Status),
       "a job ends with DTLTO_OK, DTLTO_CANCELLED or one of the three errors");
   if (Result.message &&
       (Status == DTLTO_ERROR_CALLER || Status == DTLTO_ERROR_INFRASTRUCTURE))
@@ -218,10 +237,10 @@ bool Rules::opened(const dtlto_session *Session) const {
 }
 
 void Rules::openFailed(int32_t Status, StringRef Errors) const {
-  expect(isError(Status), "Constants", "open() returned " + Twine(Status),
+  expect(isError(Status), "Constants", "open() returned " + statusName(Status),
          "return DTLTO_OK or one of the three errors");
   expect(!Errors.empty(), "dtlto_plugin.open",
-         "open() failed with " + Twine(Status) + ", without a message",
+         "open() failed with " + statusName(Status) + ", without a message",
          "report the reason with host->log(DTLTO_LOG_ERROR) before you return");
 }
 
@@ -230,17 +249,17 @@ void Rules::submitReturned(int32_t Status, bool IsDone) const {
     return;
   expect(!IsDone, "dtlto_plugin.submit",
          "a job had its job_done(), and then submit() returned " +
-             Twine(Status),
+             statusName(Status),
          "return DTLTO_OK for a job that you have taken");
   expect(Status == DTLTO_BUSY || isError(Status), "Constants",
-         "submit() returned " + Twine(Status),
+         "submit() returned " + statusName(Status),
          "return DTLTO_OK, DTLTO_BUSY, or one of the three errors");
 }
 
 void Rules::load(int32_t Status, const dtlto_load &L,
                  uint64_t NumAccepted) const {
   expect(Status == DTLTO_OK, "dtlto_plugin.load",
-         "load() returned " + Twine(Status),
+         "load() returned " + statusName(Status),
          "return DTLTO_OK, and leave unknown numbers unchanged");
   auto Check = [&](uint32_t Number, uint64_t Max, const Twine &What,
                    const char *Fix) {

@@ -29,6 +29,9 @@ inline bool isError(int32_t Status) {
   return Status >= DTLTO_ERROR_CALLER && Status <= DTLTO_ERROR_COMPILER;
 }
 
+/// Returns the constant's name, or the number if there is none.
+std::string statusName(int32_t Status);
+
 /// How to fix an access to memory after its loan (Loan.h).
 constexpr char FixOfHost[] =
     "close() is a barrier: it waits until no thread of yours can call the host "
