@@ -25,7 +25,7 @@ static void compilerError(const CaseContext &B) {
       expect(R->Status == DTLTO_ERROR_COMPILER, "DTLTO_ERROR_COMPILER",
              "this job fails to compile (its inline assembly is invalid), and "
              "the compiler exits with 1, but the job ended with the status " +
-                 statusName(R->Status) + ": " +
+                 dtlto::statusName(R->Status) + ": " +
                  (R->Message.empty() ? "(no message)" : R->Message),
              "if the compiler ran and failed, report DTLTO_ERROR_COMPILER "
              "(18); otherwise the linker retries the job on other workers") &&

@@ -66,7 +66,7 @@ static void busy(const CaseContext &B) {
   if (Status == DTLTO_OK)
     return;
   if (!expect(Status == DTLTO_BUSY, "dtlto_plugin.submit",
-              "submit() refused a job with " + statusName(Status),
+              "submit() refused a job with " + dtlto::statusName(Status),
               "if there is no room, return DTLTO_BUSY"))
     return;
   const bool HasReported = S.waitForRoom(Before);

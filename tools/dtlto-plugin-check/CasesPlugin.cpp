@@ -104,7 +104,7 @@ static void arguments(const CaseContext &B) {
   int32_t Status = S.open(1);
   if (expect(Status == DTLTO_ERROR_CALLER, "dtlto_plugin.open",
              "with the argument '" + Opts.PluginArgs.back() +
-                 "', open() returned " + statusName(Status),
+                 "', open() returned " + dtlto::statusName(Status),
              "report a user's mistake: return DTLTO_ERROR_CALLER for an "
              "unknown argument"))
     expect(StringRef(S.openErrors()).contains("no-such-argument"),
@@ -175,7 +175,7 @@ static void status(const CaseContext &B) {
          "query() has not returned within its `timeout_ms`, " + Twine(LimitMs),
          "report a machine that has not answered by then as DTLTO_WORKER_OUT");
   expect(Result == DTLTO_OK, "dtlto_status.query",
-         "query() returned " + statusName(Result),
+         "query() returned " + dtlto::statusName(Result),
          "return DTLTO_OK, unless the DBS as a whole cannot be queried");
 }
 
@@ -223,7 +223,8 @@ template <typename F> bool Store::call(const char *Name, F Fn) {
   Why = Status == DTLTO_OK ? "" : Line.c_str();
   expect(Status == DTLTO_OK || (!Why.empty() && Why.find('\n') == Why.npos),
          Section,
-         "it returned " + statusName(Status) + " without a reason in one line",
+         "it returned " + dtlto::statusName(Status) +
+             " without a reason in one line",
          "write the reason to `why`: users see it");
   return Status == DTLTO_OK;
 }
