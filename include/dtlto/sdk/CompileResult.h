@@ -78,10 +78,13 @@ static inline int32_t dtlto_compile_blame(char *text, size_t size,
 /* Returns the first line of `text` that begins with `begin`, or null. */
 static inline const char *dtlto_compile_find(const char *text,
                                              const char *begin) {
-  for (; text; text = strchr(text, '\n'), text += text != NULL)
-    if (!strncmp(text, begin, strlen(begin)))
-      return text;
-  return NULL;
+  while (strncmp(text, begin, strlen(begin)) != 0) {
+    text = strchr(text, '\n');
+    if (!text)
+      return NULL;
+    ++text;
+  }
+  return text;
 }
 
 static inline int32_t dtlto_compile_status(const dtlto_compile_end *end,
