@@ -127,18 +127,25 @@ def make_certificates(folder):
     for name in "ca", "other":
         openssl(*new, "-x509", "-days", "2", "-subj", "/CN=" + name, "-keyout",
                 name + ".key", "-out", name + ".pem")
-    for name, ca, address, days in (
-            ("server", "ca", "IP:127.0.0.1", "2"),
-            ("elsewhere", "ca", "DNS:elsewhere.example.com", "2"),
-            ("expired", "ca", "IP:127.0.0.1", "-1"),
-            ("client", "ca", "DNS:client", "2"),
-            ("stranger", "other", "DNS:client", "2")):
+    # OpenSSL before 3.4 has no option for the first day, and later versions refuse a
+    # last day before it.
+    options = subprocess.run(["openssl", "x509", "-help"], capture_output=True, text=True)
+    expired = ["-days", "-1"]
+    if "-not_before" in options.stderr + options.stdout:
+        expired = ["-not_before", "20200101000000Z", "-not_after", "20200102000000Z"]
+    valid = ["-days", "2"]
+    for name, ca, address, dates in (
+            ("server", "ca", "IP:127.0.0.1", valid),
+            ("elsewhere", "ca", "DNS:elsewhere.example.com", valid),
+            ("expired", "ca", "IP:127.0.0.1", expired),
+            ("client", "ca", "DNS:client", valid),
+            ("stranger", "other", "DNS:client", valid)):
         write(folder + "/names", "subjectAltName=" + address + "\n")
         openssl(*new, "-subj", "/CN=" + name, "-keyout", name + ".key", "-out",
                 name + ".csr")
-        openssl("x509", "-req", "-days", days, "-in", name + ".csr", "-CA",
-                ca + ".pem", "-CAkey", ca + ".key", "-CAcreateserial", "-extfile",
-                "names", "-out", name + ".pem")
+        openssl("x509", "-req", *dates, "-in", name + ".csr", "-CA", ca + ".pem",
+                "-CAkey", ca + ".key", "-CAcreateserial", "-extfile", "names",
+                "-out", name + ".pem")
     openssl("pkey", "-aes256", "-in", "client.key", "-passout", "pass:secret",
             "-out", "locked.key")
 
