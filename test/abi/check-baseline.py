@@ -34,6 +34,7 @@ GROWN = [re.compile(line) for line in (
     r"type size hasn't changed",
     r"\d+ data member changes?(?: \(\d+ filtered\))?:",
     r"type of '(?:typedef )?\w+ \([^']*\)\* \w+' changed:",
+    r"type of '\w+ \(\* \w+\)\([^']*\)' changed:",  # later versions
     r"in pointed to type 'function type [^']*':",
     r"parameter \d+ of type '(?:const )?dtlto_\w+\*' has sub-type changes:",
     r"in pointed to type 'const dtlto_\w+':",
