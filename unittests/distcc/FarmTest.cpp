@@ -1015,8 +1015,8 @@ private:
 } // namespace
 
 TEST_F(FarmTest, AFullQueueOfConnectionsIsNoDeadMachine) {
-  // The statistics port is asked after a second, and on a busy machine its answer
-  // may take another one.
+  // The statistics port is asked after a second, and on a busy machine its
+  // answer may take another one.
   TheNetworkLimits.Connect = std::chrono::seconds(4);
   FullQueue Full;
   MockDistccd Stats;
