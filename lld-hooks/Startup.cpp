@@ -28,22 +28,13 @@ using namespace dtlto;
 // For a library's constructors: the same limit as for a plugin's calls.
 static constexpr std::chrono::seconds MaxLoad(60);
 
-/// Returns the folders that have plugins, those of dtlto first.
-static std::vector<std::string> pluginFolders(const Options &Opts,
-                                              const Frontend &F) {
-  std::vector<std::string> Folders = {F.PluginFolder};
-  Folders.insert(Folders.end(), Opts.PluginPath.begin(), Opts.PluginPath.end());
-  return Folders;
-}
-
 static Expected<const dtlto_plugin *> load(StringRef Name, const Options &Opts,
                                            const Frontend &F) {
-  std::vector<std::string> Folders = pluginFolders(Opts, F);
   LoadGuard Guard(F.Program, Name,
                   std::min(MaxLoad, std::chrono::seconds(Opts.TimeoutSeconds)),
-                  isShippedPlugin(Name, Folders.front()));
+                  isShippedPlugin(Name, F.PluginFolder));
   limitInterrupts();
-  return loadPlugin(Name, Folders);
+  return loadPlugin(Name, pluginFolders(Opts, F.PluginFolder));
 }
 
 /// Checks that the files that the user wants can be written: after the link, it
@@ -64,41 +55,32 @@ static Error checkFiles(const Options &Opts, StringRef Dashes) {
   return Check(Opts.SaveJobs, checkJobFolder, "thinlto-dist-save-jobs");
 }
 
-static int fail(StringRef Program, const Twine &Text) {
-  errs() << Program << ": error: dtlto: " << Text << '\n';
-  return 1;
-}
-
-/// Flushes standard output. Returns the exit code.
-static int endOutput(StringRef Program, StringRef What) {
-  outs().flush();
-  if (!outs().has_error())
+/// Reports \p E. Returns the exit code.
+static int endWith(Error E, StringRef Program) {
+  if (!E)
     return 0;
-  std::string Why = outs().error().message();
-  outs().clear_error();
-  return fail(Program, "the " + What + " cannot be written: " + Why);
+  errs() << Program << ": error: dtlto: " << toString(std::move(E)) << '\n';
+  return 1;
 }
 
 int dtlto::showConfig(const Options &Opts, StringRef Program) {
   printOptions(Opts, outs());
-  return endOutput(Program, "options");
+  return endWith(flushOutput("options"), Program);
 }
 
 int dtlto::showPlugins(Options &Opts, const Frontend &F) {
   if (Error E = readEnvironment(Opts))
-    return fail(F.Program, toString(std::move(E)));
+    return endWith(std::move(E), F.Program);
   StatusLine Errors(errs());
   PlainMessages Msg(Errors, F.Program, "dtlto: ", F.IsVerbose);
-  Expected<std::string> Text = answerPluginQuery(
-      Opts, pluginFolders(Opts, F), F.Dashes, Msg, [&](StringRef Name) {
-        auto Plugin = load(Name, Opts, F);
-        guardAgainstExit();
-        return Plugin;
-      });
-  if (!Text)
-    return fail(F.Program, toString(Text.takeError()));
-  outs() << *Text;
-  return endOutput(F.Program, "plugins");
+  auto Load = [&](StringRef Name) {
+    auto Plugin = load(Name, Opts, F);
+    guardAgainstExit();
+    return Plugin;
+  };
+  return endWith(showPlugins(Opts, pluginFolders(Opts, F.PluginFolder),
+                             F.Dashes, Msg, Load),
+                 F.Program);
 }
 
 /// Prints the state of the plugin's farm on standard output, and problems on
@@ -120,11 +102,11 @@ static int showStatus(const Linker &TheLinker, const Frontend &F) {
     printJSON(S, outs());
   else if (S.Workers || S.isUp())
     printTable(S, outs());
-  outs().flush();
-  if (!outs().has_error())
-    return S.isUp() ? 0 : 1;
-  Msg.error("the status cannot be written: " + outs().error().message());
-  return 1;
+  if (Error E = flushOutput("status")) {
+    Msg.error(toString(std::move(E)));
+    return 1;
+  }
+  return S.isUp() ? 0 : 1;
 }
 
 Error dtlto::startPlugin(Linker &TheLinker, const Frontend &F) {

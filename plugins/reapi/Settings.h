@@ -19,6 +19,7 @@
 #ifndef DTLTO_REAPI_SETTINGS_H
 #define DTLTO_REAPI_SETTINGS_H
 
+#include "Endpoint.h"
 #include "dtlto/ext/store.h"
 #include "dtlto/sdk/Arguments.hpp"
 #include <chrono>
@@ -28,16 +29,6 @@
 #include <string_view>
 
 namespace dtlto::reapi {
-
-/// The address of a service.
-struct Endpoint {
-  std::string Target; // for gRPC: HOST:PORT, or unix:PATH; empty: not set
-  bool Tls = false;
-  /// Whether the service is on this machine.
-  bool isLocal() const;
-  /// The name in messages.
-  std::string name() const { return (Tls ? "grpcs://" : "grpc://") + Target; }
-};
 
 enum class Results {
   Write, // use the action cache, and add results
@@ -88,17 +79,6 @@ bool readSettings(const dtlto_session_params &Params, const GetEnv &Env,
 bool readStoreSettings(const dtlto_store_params &Params, const GetEnv &Env,
                        const char *const *Environ, Settings &S,
                        std::string &Why);
-
-/// Reads [grpc[s]|http[s]://]HOST[:PORT] or unix:PATH. Without a scheme, \p Tls
-/// decides. Returns false for any other text.
-bool readEndpoint(std::string_view Text, bool Tls, Endpoint &E);
-
-/// Whether gRPC accepts the header: otherwise it aborts the process.
-bool isHeaderName(std::string_view Name);
-bool isHeaderValue(std::string_view Value);
-/// Whether gRPC encodes the values of this header.
-bool isBinaryHeader(std::string_view Name);
-std::string lowerCase(std::string_view Text); // of ASCII
 
 } // namespace dtlto::reapi
 

@@ -52,20 +52,18 @@ static std::string executablePath(const char *Argv0) {
 }
 
 /// Returns the folders that have plugins, those of dtlto first.
-static std::vector<std::string> pluginFolders(const char *Argv0,
-                                              const Options &Opts) {
+static std::vector<std::string> folders(const char *Argv0,
+                                        const Options &Opts) {
   SmallString<256> Folder(executablePath(Argv0));
   sys::path::remove_filename(Folder); // bin
   sys::path::append(Folder, "..", "lib", "dtlto");
   sys::path::remove_dots(Folder, /*remove_dot_dot=*/true);
-  std::vector<std::string> Folders = {Folder.str().str()};
-  Folders.insert(Folders.end(), Opts.PluginPath.begin(), Opts.PluginPath.end());
-  return Folders;
+  return pluginFolders(Opts, Folder);
 }
 
 static Expected<const dtlto_plugin *> load(const char *Argv0, StringRef Name,
                                            const Options &Opts) {
-  std::vector<std::string> Folders = pluginFolders(Argv0, Opts);
+  std::vector<std::string> Folders = folders(Argv0, Opts);
   LoadGuard Guard(Program, Name,
                   std::min(MaxLoad, std::chrono::seconds(Opts.TimeoutSeconds)),
                   isShippedPlugin(Name, Folders.front()));
@@ -151,22 +149,13 @@ static Expected<std::string> prepareFiles(const JobList &List) {
 }
 
 /// Answers --plugin=list and --plugin-help.
-static Error showPlugins(const char *Argv0, Options &Opts, PlainMessages &Msg) {
-  Expected<std::string> Text = answerPluginQuery(
-      Opts, pluginFolders(Argv0, Opts), "--", Msg, [&](StringRef Name) {
-        auto Plugin = load(Argv0, Name, Opts);
-        guardAgainstExit();
-        return Plugin;
-      });
-  if (!Text)
-    return Text.takeError();
-  outs() << *Text;
-  outs().flush();
-  if (!outs().has_error())
-    return Error::success();
-  std::string Why = outs().error().message();
-  outs().clear_error();
-  return failure("the plugins cannot be written: " + Why);
+static Error answerQuery(const char *Argv0, Options &Opts, PlainMessages &Msg) {
+  return showPlugins(Opts, folders(Argv0, Opts), "--", Msg,
+                     [&](StringRef Name) {
+                       auto Plugin = load(Argv0, Name, Opts);
+                       guardAgainstExit();
+                       return Plugin;
+                     });
 }
 
 /// Runs the jobs. Destroys nothing: a plugin that is still running may use all
@@ -284,7 +273,7 @@ int main(int Argc, char **Argv) {
   auto *Msg =
       new PlainMessages(*Errors, Program, "", C->Verbose, C->Opts.DumbTerminal);
   int Code = 0;
-  if (Error E = C->Opts.isPluginQuery() ? showPlugins(Argv[0], C->Opts, *Msg)
+  if (Error E = C->Opts.isPluginQuery() ? answerQuery(Argv[0], C->Opts, *Msg)
                                         : run(Argv[0], *C, *Msg))
     Code = Refuse(std::move(E));
   outs().flush();

@@ -45,6 +45,17 @@ protected:
     ASSERT_EQ(R.Error, "");
   }
 
+  /// Local code generation opens \p Inside, and waits for TheGate.
+  void waitInCodegen(Gate &Inside) {
+    TheLink.Configure = [&](lto::Config &Conf) {
+      Conf.PreCodeGenModuleHook = [&](unsigned, const llvm::Module &) {
+        Inside.open();
+        TheGate.wait();
+        return true;
+      };
+    };
+  }
+
   /// Returns the next event of \p Kind, and keeps others for later. If the
   /// session is broken, the event is \c Broken.
   Event next(Event::KindTy Kind) {
@@ -1065,13 +1076,7 @@ TEST_F(SessionTest, LocalCodegenOfForgottenJobs) {
 
 TEST_F(SessionTest, BlocksLocalCodegen) {
   Gate Inside;
-  TheLink.Configure = [&](lto::Config &Conf) {
-    Conf.PreCodeGenModuleHook = [&](unsigned, const llvm::Module &) {
-      Inside.open();
-      TheGate.wait();
-      return true;
-    };
-  };
+  waitInCodegen(Inside);
   withSession([&](Session &S) {
     open(S);
     EXPECT_TRUE(S.blockLocalRun(1)); // not submitted yet
@@ -1107,13 +1112,7 @@ TEST_F(SessionTest, BlockedJobsDontRunHere) {
 
 TEST_F(SessionTest, TellsWhatRunsHere) {
   Gate Inside;
-  TheLink.Configure = [&](lto::Config &Conf) {
-    Conf.PreCodeGenModuleHook = [&](unsigned, const llvm::Module &) {
-      Inside.open();
-      TheGate.wait();
-      return true;
-    };
-  };
+  waitInCodegen(Inside);
   withSession([&](Session &S) {
     open(S);
     EXPECT_EQ(S.lastLocalRun(1), Clock::time_point());

@@ -218,6 +218,13 @@ Error dtlto::finishOptions(Options &Opts, StringRef Dashes) {
   return Error::success();
 }
 
+std::vector<std::string> dtlto::pluginFolders(const Options &Opts,
+                                              StringRef Own) {
+  std::vector<std::string> Folders = {Own.str()};
+  Folders.insert(Folders.end(), Opts.PluginPath.begin(), Opts.PluginPath.end());
+  return Folders;
+}
+
 /// Loads the plugin that \p Opts name. For "auto", chooses one.
 static Expected<const dtlto_plugin *> loadOrChoose(Options &Opts, Messages &Msg,
                                                    LoadFunction Load) {
@@ -243,7 +250,8 @@ dtlto::loadNamedPlugin(Options &Opts, Messages &Msg, LoadFunction Load) {
   return checkedPlugin(**Plugin, Opts.CheckPlugin == CheckKind::Error);
 }
 
-Expected<std::string> dtlto::answerPluginQuery(Options &Opts,
+/// Returns what showPlugins() writes.
+static Expected<std::string> answerPluginQuery(Options &Opts,
                                                ArrayRef<std::string> Folders,
                                                StringRef Dashes, Messages &Msg,
                                                LoadFunction Load) {
@@ -265,6 +273,16 @@ Expected<std::string> dtlto::answerPluginQuery(Options &Opts,
               (isStoreName(shortPluginName(Opts.Plugin)) ? "remote-cache-arg"
                                                          : "plugin-arg"))
                  .str());
+}
+
+Error dtlto::showPlugins(Options &Opts, ArrayRef<std::string> Folders,
+                         StringRef Dashes, Messages &Msg, LoadFunction Load) {
+  Expected<std::string> Text =
+      answerPluginQuery(Opts, Folders, Dashes, Msg, Load);
+  if (!Text)
+    return Text.takeError();
+  outs() << *Text;
+  return flushOutput("plugins");
 }
 
 Expected<const dtlto_plugin *> dtlto::loadStorePlugin(const Options &Opts,

@@ -49,17 +49,21 @@ void selectPluginArgs(Options &Opts);
 /// precede an option's name in messages.
 llvm::Error finishOptions(Options &Opts, llvm::StringRef Dashes);
 
+/// Returns the folders that have plugins: \p Own, then those of the user.
+std::vector<std::string> pluginFolders(const Options &Opts,
+                                       llvm::StringRef Own);
+
 /// Loads the plugin that \p Opts name, by \p Load. For "auto", chooses one,
 /// replaces the name in \p Opts, and adds a note. If \p Opts ask for checks,
 /// returns the layer that makes them.
 llvm::Expected<const dtlto_plugin *>
 loadNamedPlugin(Options &Opts, Messages &Msg, LoadFunction Load);
 
-/// Returns what --thinlto-dist-plugin=list or --thinlto-dist-plugin-help shows.
-/// \p Load loads plugins from \p Folders.
-llvm::Expected<std::string>
-answerPluginQuery(Options &Opts, llvm::ArrayRef<std::string> Folders,
-                  llvm::StringRef Dashes, Messages &Msg, LoadFunction Load);
+/// Answers --thinlto-dist-plugin=list or --thinlto-dist-plugin-help on standard
+/// output. \p Load loads plugins from \p Folders.
+llvm::Error showPlugins(Options &Opts, llvm::ArrayRef<std::string> Folders,
+                        llvm::StringRef Dashes, Messages &Msg,
+                        LoadFunction Load);
 
 /// Loads the library of the remote cache that \p Opts name, by \p Load; null if
 /// they name none.

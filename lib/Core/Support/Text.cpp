@@ -6,9 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "Support/Text.h"
+#include "Support/Failure.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Unicode.h"
+#include "llvm/Support/raw_ostream.h"
 #include <algorithm>
 #include <climits>
 #include <vector>
@@ -193,4 +195,13 @@ std::string dtlto::alignColumns(ArrayRef<std::vector<std::string>> Rows,
 
 std::string dtlto::formatCount(uint64_t N, StringRef Noun) {
   return std::to_string(N) + " " + Noun.str() + (N == 1 ? "" : "s");
+}
+
+Error dtlto::flushOutput(StringRef What) {
+  outs().flush();
+  if (!outs().has_error())
+    return Error::success();
+  std::string Why = outs().error().message();
+  outs().clear_error();
+  return failure("the " + What + " cannot be written: " + Why);
 }

@@ -10,6 +10,7 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
 #include <string>
 #include <vector>
 
@@ -50,6 +51,9 @@ std::string alignColumns(llvm::ArrayRef<std::vector<std::string>> Rows,
 
 /// Returns \p N and \p Noun: "1 worker", "2 workers".
 std::string formatCount(uint64_t N, llvm::StringRef Noun);
+
+/// Flushes standard output. Fails if \p What, which was written, isn't there.
+llvm::Error flushOutput(llvm::StringRef What);
 
 } // namespace dtlto
 

@@ -1,0 +1,362 @@
+//===- CheckedSession.cpp - The functions of a checked plugin -------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Host/CheckedSession.h"
+#include "llvm/ADT/STLExtras.h"
+#include <algorithm>
+
+using namespace llvm;
+using namespace dtlto;
+using namespace std::chrono_literals;
+
+// Larger inputs of a job aren't copied, nor are modules, which many jobs share.
+static constexpr uint64_t MaxCopy = 1 << 20;
+// For threads that are ending when close() returns, and for load_changed()
+// after the last job_done(), on a busy machine.
+static constexpr auto MaxEnding = 1s;
+// A small link has few calls.
+static constexpr unsigned EnoughCalls = 4;
+
+static std::string textOf(const char *Text) { return Text ? Text : ""; }
+
+static const dtlto_session_params *
+lendParams(const dtlto_session_params &Params, Loan *&Memory) {
+  std::vector<std::string> Args(Params.args, Params.args + Params.num_args);
+  size_t Room =
+      4096 + textOf(Params.linker).size() + textOf(Params.output).size();
+  for (const std::string &Arg : Args)
+    Room += Loan::room(Arg.size() + 1) + sizeof(char *);
+  Memory = new Loan("the dtlto_session_params (or what they point at)",
+                    FixOfParams, Room);
+  dtlto_session_params *Copy = Memory->addStruct(Params);
+  Copy->args = Memory->addStrings(Args);
+  for (auto Field :
+       {&dtlto_session_params::llvm_version, &dtlto_session_params::linker,
+        &dtlto_session_params::output})
+    if (Params.*Field)
+      Copy->*Field = Memory->addString(Params.*Field);
+  Memory->seal();
+  return Copy;
+}
+
+/// Lets the plugin's function \p Name fill in \p Struct by \p Fn.
+template <typename T, typename F>
+static void fillIn(const Rules &R, const char *Name, const char *Type,
+                   const char *Why, T &Struct, F Fn) {
+  auto *Memory =
+      new Loan(std::string("the ") + Type,
+               std::string("fill it in ") + Name + "(), and do not keep it");
+  T *Copy = Memory->addStruct(Struct);
+  Fn(Copy);
+  R.keptSize(Struct.size, Copy->size, Name, Type);
+  Struct = *Copy;
+  Memory->end(Why);
+}
+
+void CheckedSession::configure(const dtlto_session_params *Params,
+                               dtlto_session_config *Config) {
+  PluginFindings &Findings = TheLayer->Findings;
+  const dtlto_plugin &Plugin = Findings.Plugin;
+  const Rules R(Plugin, Findings.reporter());
+  Loan *Memory;
+  const dtlto_session_params *Copy = lendParams(*Params, Memory);
+  fillIn(R, "configure", "dtlto_session_config", "configure() has returned",
+         *Config, [&](dtlto_session_config *ConfigCopy) {
+           Findings.call("configure",
+                         [&] { Plugin.configure(Copy, ConfigCopy); });
+           // The text may be in the parameters. The caller copies it.
+           if (ConfigCopy->no_fallback)
+             ConfigCopy->no_fallback =
+                 (new std::string(ConfigCopy->no_fallback))->c_str();
+         });
+  R.config(*Config);
+  if (const char *Hint = nullHint(Config->needs); *Hint)
+    noteNullPointer(*new std::string("dtlto: plugin '" +
+                                     std::string(Plugin.name) +
+                                     "': at a null pointer; " + Hint + "\n"));
+  Memory->end("configure() has returned");
+}
+
+CheckedSession::CheckedSession(PluginFindings &Findings, const dtlto_host &Host)
+    : Findings(Findings),
+      TheRules(Findings.Plugin, Findings.reporter(), EnoughCalls),
+      Plugin(Findings.Plugin), Host(Host),
+      Lent(*new Loan("the dtlto_host", FixOfHost)) {
+  using S = CheckedSession;
+  using Context = dtlto_host_context;
+  dtlto_host *Copy = Lent.addStruct(Host);
+  Copy->name = Lent.addString(Host.name);
+  Copy->version = Lent.addString(Host.version);
+  Copy->context = reinterpret_cast<Context *>(this);
+  Copy->log = Entry<Context, &S::log>::call;
+  Copy->job_state = Entry<Context, &S::jobState>::call;
+  Copy->job_done = Entry<Context, &S::jobDone>::call;
+  Copy->load_changed = Entry<Context, &S::loadChanged>::call;
+  Copy->check_result = Entry<Context, &S::checkResult>::call;
+  Copy->extension = Entry<Context, &S::hostExtension>::call;
+  Lent.seal();
+  LentHost = Copy;
+  auto Wrap = [&](auto &Wrapper, const char *Id) {
+    if (auto *Own = hostsOwn<std::decay_t<decltype(Wrapper)>>(Id))
+      Wrapper = *Own;
+  };
+  Wrap(Codegen, DTLTO_EXT_LOCAL_CODEGEN);
+  Codegen.run = Entry<Context, &S::runLocally>::call;
+  Wrap(Bundle, DTLTO_EXT_BUNDLE);
+  Bundle.make = Entry<Context, &S::makeBundle>::call;
+  Wrap(Room, DTLTO_EXT_LOCAL_ROOM);
+  Room.enter = Entry<Context, &S::enterRoom>::call;
+  Room.leave = Entry<Context, &S::leaveRoom>::call;
+  Wrap(Numbers, DTLTO_EXT_NUMBERS);
+  Numbers.session = Entry<Context, &S::sessionNumber>::call;
+  Numbers.job = Entry<Context, &S::jobNumber>::call;
+}
+
+/// Calls the plugin's function \p Name, which doesn't wait.
+template <typename F> auto CheckedSession::timed(const char *Name, F Fn) {
+  struct Scope {
+    ~Scope() { S.TheRules.tookTime(Name, Clock::now() - Begin); }
+    CheckedSession &S;
+    const char *Name;
+    const Clock::time_point Begin = Clock::now();
+  } TheScope{*this, Name};
+  return Findings.call(Name, Fn);
+}
+
+int32_t CheckedSession::open(const dtlto_host *Host,
+                             const dtlto_session_params *Params,
+                             dtlto_session **Session) {
+  auto *S = new CheckedSession(TheLayer->Findings, *Host);
+  *Session = reinterpret_cast<dtlto_session *>(S);
+  return S->openInner(*Params);
+}
+
+int32_t CheckedSession::openInner(const dtlto_session_params &Params) {
+  Loan *Memory;
+  const dtlto_session_params *Copy = lendParams(Params, Memory);
+  const auto Begin = Clock::now();
+  const int32_t Status = Findings.call(
+      "open", [&] { return Plugin.open(LentHost, Copy, &Inner); });
+  if (Clock::now() - Begin > 1s)
+    Findings.note("open() took more than a second: connect in the background");
+  Memory->end("open() has returned");
+  if (Status == DTLTO_OK)
+    TheRules.opened(Inner);
+  else
+    TheRules.openFailed(Status, locked([&] { return OpenErrors; }));
+  return Status;
+}
+
+CheckedSession::JobRecord *CheckedSession::find(uint64_t Job) {
+  auto I = Jobs.find(Job);
+  return I == Jobs.end() ? nullptr : &I->second;
+}
+
+std::string CheckedSession::nameOf(uint64_t Job) {
+  return locked([&] {
+    JobRecord *R = find(Job);
+    return R ? R->Name : "job " + std::to_string(Job);
+  });
+}
+
+/// Returns a copy of \p Job for the plugin, and keeps a record of it.
+const dtlto_job *CheckedSession::lend(const dtlto_job &Job) {
+  JobRecord R;
+  R.Name = "job " + std::to_string(Job.id) + " (" + textOf(Job.name) + ")";
+  auto IsCopied = [](const dtlto_input &In) {
+    return In.role != DTLTO_ROLE_PRIMARY && In.role != DTLTO_ROLE_IMPORT &&
+           In.bytes.size <= MaxCopy;
+  };
+  constexpr const char *dtlto_job::*Texts[] = {
+      &dtlto_job::name, &dtlto_job::triple, &dtlto_job::output,
+      &dtlto_job::config, &dtlto_job::avoid};
+  size_t Room = 4096;
+  for (auto Field : Texts)
+    Room += Loan::room(textOf(Job.*Field).size() + 1);
+  std::vector<std::string> Args;
+  for (uint32_t I = 0; Job.args && I != Job.num_args; ++I) {
+    Args.push_back(Job.args[I]);
+    Room += Loan::room(Args.back().size() + 1) + sizeof(char *);
+  }
+  for (uint32_t I = 0; Job.inputs && I != Job.num_inputs; ++I) {
+    const dtlto_input &In = *Job.inputs[I];
+    R.Inputs.push_back(&In);
+    Room += sizeof(In) + sizeof(&In) + Loan::room(textOf(In.path).size() + 1) +
+            (IsCopied(In) ? Loan::room(In.bytes.size) : 0);
+  }
+  R.Lent = new Loan("the dtlto_job (or what it points at) of " + R.Name,
+                    FixOfJob, Room);
+  dtlto_job *Copy = R.Lent->addStruct(Job);
+  for (auto Field : Texts)
+    if (Job.*Field)
+      Copy->*Field = R.Lent->addString(Job.*Field);
+  if (Job.args)
+    Copy->args = R.Lent->addStrings(Args);
+  for (const dtlto_input *In : R.Inputs) {
+    dtlto_input *InputCopy = R.Lent->addStruct(*In);
+    InputCopy->path = R.Lent->addString(In->path);
+    if (IsCopied(*In))
+      InputCopy->bytes.data = R.Lent->addBytes(In->bytes.data, In->bytes.size);
+    R.LentInputs.push_back(InputCopy);
+  }
+  if (Job.inputs)
+    Copy->inputs = R.Lent->addArray(R.LentInputs);
+  R.Lent->seal();
+  // A job that was refused may be offered again.
+  locked([&] { Jobs.insert_or_assign(Job.id, std::move(R)); });
+  return Copy;
+}
+
+//===----------------------------------------------------------------------===//
+// The plugin's functions
+//===----------------------------------------------------------------------===//
+
+int32_t CheckedSession::submit(const dtlto_job *Job) {
+  const uint64_t Id = Job->id;
+  const dtlto_job *Copy = lend(*Job);
+  const uint64_t RoomBefore = locked([&] {
+    InSubmit = true;
+    return RoomCount;
+  });
+  const int32_t Status =
+      timed("submit", [&] { return Plugin.submit(Inner, Copy); });
+  std::unique_lock<std::mutex> Lock(Mutex);
+  InSubmit = false;
+  JobRecord &R = Jobs[Id];
+  const bool IsDone = R.Done;
+  const bool IsAccepted = Status == DTLTO_OK;
+  NumAccepted += IsAccepted;
+  Findings.NumJobs += IsAccepted;
+  Busy.reset();
+  if (Status == DTLTO_BUSY)
+    Busy = {RoomBefore, NumDone};
+  if (!IsAccepted) {
+    R.Lent->end(Status == DTLTO_BUSY ? "submit() has returned DTLTO_BUSY"
+                                     : "submit() has refused the job");
+    Jobs.erase(Id);
+  }
+  Lock.unlock();
+  TheRules.submitReturned(Status, IsDone);
+  return Status;
+}
+
+/// The host doesn't need the job any more, which the plugin may know from
+/// another function before cancel().
+void CheckedSession::setCancelled(uint64_t Job) {
+  locked([&] {
+    if (JobRecord *R = find(Job))
+      R->Cancelled = true;
+  });
+}
+
+void CheckedSession::cancel(uint64_t Job) {
+  setCancelled(Job);
+  timed("cancel", [&] { Plugin.cancel(Inner, Job); });
+}
+
+int32_t CheckedSession::load(dtlto_load *Load) {
+  int32_t Status = DTLTO_OK;
+  fillIn(TheRules, "load", "dtlto_load", "load() has returned", *Load,
+         [&](dtlto_load *Copy) {
+           Status = timed("load", [&] { return Plugin.load(Inner, Copy); });
+         });
+  TheRules.load(Status, *Load, locked([&] { return NumAccepted; }));
+  return Status;
+}
+
+void CheckedSession::close() {
+  checkRoom();
+  locked([&] { IsClosing = true; });
+  Findings.call("close", [&] { Plugin.close(Inner); });
+  locked([&] { IsClosed = true; });
+  Lent.end("close() has returned");
+  locked([&] {
+    for (auto &[Id, R] : Jobs)
+      TheRules.hasEnded(R.Done, R.Name);
+    for (const auto &B : Bundles)
+      TheRules.isReleased(B->NumReleases, B->What);
+  });
+  checkThreads();
+  for (const std::string &Sentence : TheRules.slowCalls())
+    Findings.note(Sentence);
+  for (const std::string &Sentence : TheRules.callTimes())
+    Findings.note(Sentence, MessageLevel::Debug);
+  if (HasNamelessResult)
+    Findings.note(NamelessResult);
+  Findings.addMisuses();
+}
+
+/// A plugin that has returned BUSY reports room when its last job has ended.
+void CheckedSession::checkRoom() {
+  const bool HasToldRoom = locked([&] {
+    return !Busy || Busy->first != RoomCount || Busy->second == NumDone ||
+           NumDone != NumAccepted || Clock::now() - LastDone < MaxEnding;
+  });
+  TheRules.reportsRoom(HasToldRoom, NumAccepted);
+}
+
+void CheckedSession::checkThreads() {
+  auto NumRunning = [&] { return locked([&] { return Threads; }).count(); };
+  auto N = NumRunning();
+  for (auto End = Clock::now() + MaxEnding; N != 0 && Clock::now() < End;
+       N = NumRunning())
+    std::this_thread::sleep_for(5ms);
+  TheRules.threadsEnded(N == 0, Twine(N) + (N == 1 ? " thread" : " threads") +
+                                    " did not end");
+}
+
+const void *CheckedSession::pluginExtension(const char *Id) {
+  Layer &L = *TheLayer;
+  const dtlto_plugin &Plugin = L.Findings.Plugin;
+  const void *Raw = Plugin.extension(Id);
+  if (!Raw)
+    return nullptr;
+  // Those with a session, which is the layer's.
+  auto Wrap = [&](auto Wrapper, auto Function) -> const void * {
+    using T = std::decay_t<decltype(*Wrapper)>;
+    auto *Own = static_cast<const T *>(Raw);
+    const bool IsComplete =
+        Rules(Plugin, L.Findings.reporter())
+            .expect(Own->size >= sizeof(T), "dtlto_plugin.extension",
+                    "the `size` of " + Twine(Id) + " is " + Twine(Own->size),
+                    "set it to the struct's sizeof(): otherwise the linker "
+                    "does not use the extension");
+    return IsComplete && Own->*Function ? Wrapper : nullptr;
+  };
+  StringRef Name = Id;
+  return Name == DTLTO_EXT_BATCH     ? Wrap(&L.Batch, &dtlto_batch::complete)
+         : Name == DTLTO_EXT_REFUTED ? Wrap(&L.Refuted, &dtlto_refuted::result)
+         : Name == DTLTO_EXT_STATUS  ? Wrap(&L.Status, &dtlto_status::query)
+                                     : Raw;
+}
+
+/// An extension of the plugin, whose size was checked.
+template <typename T>
+static const T &pluginsOwn(const dtlto_plugin &Plugin, const char *Id) {
+  return *static_cast<const T *>(Plugin.extension(Id));
+}
+
+void CheckedSession::completeBatch() {
+  timed("complete", [&] {
+    pluginsOwn<dtlto_batch>(Plugin, DTLTO_EXT_BATCH).complete(Inner);
+  });
+}
+
+void CheckedSession::refute(uint64_t Job, const char *Worker, int32_t Status) {
+  timed("refuted", [&] {
+    pluginsOwn<dtlto_refuted>(Plugin, DTLTO_EXT_REFUTED)
+        .result(Inner, Job, Worker, Status);
+  });
+}
+
+int32_t CheckedSession::queryStatus(uint32_t LimitMs,
+                                    void (*Worker)(void *,
+                                                   const dtlto_worker_status *),
+                                    void *Context) {
+  return pluginsOwn<dtlto_status>(Plugin, DTLTO_EXT_STATUS)
+      .query(Inner, LimitMs, Worker, Context);
+}

@@ -1,0 +1,39 @@
+//===- Endpoint.h - A service, and headers for it ---------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_REAPI_ENDPOINT_H
+#define DTLTO_REAPI_ENDPOINT_H
+
+#include <string>
+#include <string_view>
+
+namespace dtlto::reapi {
+
+/// The address of a service.
+struct Endpoint {
+  std::string Target; // for gRPC: HOST:PORT, or unix:PATH; empty: not set
+  bool Tls = false;
+  /// Whether the service is on this machine.
+  bool isLocal() const;
+  /// The name in messages.
+  std::string name() const { return (Tls ? "grpcs://" : "grpc://") + Target; }
+};
+
+/// Reads [grpc[s]|http[s]://]HOST[:PORT] or unix:PATH. Without a scheme, \p Tls
+/// decides. Returns false for any other text.
+bool readEndpoint(std::string_view Text, bool Tls, Endpoint &E);
+
+/// Whether gRPC accepts the header: otherwise it aborts the process.
+bool isHeaderName(std::string_view Name);
+bool isHeaderValue(std::string_view Value);
+/// Whether gRPC encodes the values of this header.
+bool isBinaryHeader(std::string_view Name);
+std::string lowerCase(std::string_view Text); // of ASCII
+
+} // namespace dtlto::reapi
+
+#endif // DTLTO_REAPI_ENDPOINT_H
