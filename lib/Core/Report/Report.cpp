@@ -27,25 +27,18 @@ std::optional<ReportKind> dtlto::reportKind(StringRef Path) {
   return std::nullopt;
 }
 
-/// Runs \p Task, which uses \p Path and sets \c Why on failure.
-static Error useReport(StringRef Path,
-                       std::function<void(std::string &Why)> Task,
+/// Runs \p Task, which uses \p Path.
+static Error useReport(StringRef Path, std::function<Error()> Task,
                        uint64_t Bytes = 0) {
-  auto Why = std::make_shared<std::string>();
-  if (runFileTask(
-          Path, [Why, Task = std::move(Task)] { Task(*Why); }, Bytes) !=
-      FileAccess::Done)
-    Why = std::make_shared<std::string>(NoAnswer);
-  return Why->empty()
-             ? Error::success()
-             : failure("the report '" + Path + "' cannot be written: " + *Why);
+  if (Error E = tryFileTask(Path, std::move(Task), Bytes))
+    return failure("the report '" + Path +
+                   "' cannot be written: " + toString(std::move(E)));
+  return Error::success();
 }
 
 Error dtlto::checkReport(StringRef Path) {
-  return useReport(Path, [Path = Path.str()](std::string &Why) {
-    if (Error E = checkReplaceable(Path))
-      Why = toString(std::move(E));
-  });
+  return useReport(Path,
+                   [Path = Path.str()] { return checkReplaceable(Path); });
 }
 
 Error dtlto::writeReport(StringRef Path, const Timeline &T,
@@ -62,9 +55,8 @@ Error dtlto::writeReport(StringRef Path, const Timeline &T,
   }
   return useReport(
       Path,
-      [Path = Path.str(), Text](std::string &Why) {
-        if (Error E = replaceFile(Path, [&](raw_ostream &OS) { OS << *Text; }))
-          Why = toString(std::move(E));
+      [Path = Path.str(), Text] {
+        return replaceFile(Path, [&](raw_ostream &OS) { OS << *Text; });
       },
       Text->size());
 }

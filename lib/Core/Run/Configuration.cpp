@@ -10,9 +10,9 @@
 #include "Host/PluginCheck.h"
 #include "Host/PluginLoader.h"
 #include "Host/RemoteStore.h"
+#include "Support/AtomicFile.h"
 #include "Support/Failure.h"
 #include "Support/FileTask.h"
-#include "Support/System.h"
 #include "Support/Text.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
@@ -129,28 +129,17 @@ static Error readFile(Options &Opts, const std::string &Path,
                       OptionLevel Level) {
   if (Path.empty())
     return Error::success();
-  struct File {
-    std::string Text, Problem;
-  };
-  auto F = std::make_shared<File>(); // shared with a thread that may stay
-  FileAccess Access = runFileTask(sys::path::parent_path(Path), [Path, F] {
-    Expected<std::optional<std::string>> Text =
-        readSmallFile(Path, MaxFileSize);
-    if (!Text)
-      F->Problem = toString(Text.takeError());
-    else if (Text->value_or("").size() > MaxFileSize)
-      F->Problem = "it is longer than a configuration";
-    else
-      F->Text = Text->value_or("");
-  });
-  std::string Problem =
-      Access == FileAccess::Done ? F->Problem : std::string(NoAnswer);
-  if (!Problem.empty()) {
+  // Shared with a thread that may stay.
+  auto Text = std::make_shared<std::optional<std::string>>();
+  if (Error E = tryFileTask(sys::path::parent_path(Path), [Path, Text] {
+        return readTextFile(Path, MaxFileSize, "a configuration")
+            .moveInto(*Text);
+      })) {
     Opts.Notes.push_back("the options in '" + printable(Path) +
-                         "' are not used: " + Problem);
+                         "' are not used: " + toString(std::move(E)));
     return Error::success();
   }
-  return readConfigurationText(Opts, F->Text, Path, Level);
+  return readConfigurationText(Opts, Text->value_or(""), Path, Level);
 }
 
 Error dtlto::readConfiguration(Options &Opts) {
