@@ -19,12 +19,8 @@ extern const size_t dtlto_report_head_size;
 extern const char dtlto_report_tail[];
 extern const size_t dtlto_report_tail_size;
 
-std::optional<ReportKind> dtlto::reportKind(StringRef Path) {
-  if (Path.ends_with(".html"))
-    return ReportKind::HTML;
-  if (Path.ends_with(".json"))
-    return ReportKind::JSON;
-  return std::nullopt;
+bool dtlto::isReportName(StringRef Path) {
+  return Path.ends_with(".html") || Path.ends_with(".json");
 }
 
 /// Runs \p Task, which uses \p Path.
@@ -46,7 +42,7 @@ Error dtlto::writeReport(StringRef Path, const Timeline &T,
   auto Text = std::make_shared<std::string>();
   {
     raw_string_ostream OS(*Text);
-    if (reportKind(Path) == ReportKind::JSON) {
+    if (Path.ends_with(".json")) {
       writeReportJSON(OS, T, Facts, /*Indent=*/1);
       OS << '\n';
     } else {

@@ -14,7 +14,6 @@
 #include "Support/Failure.h"
 #include "Support/FileTask.h"
 #include "Support/Text.h"
-#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/CommandLine.h"
@@ -110,21 +109,6 @@ static std::string machineFile() {
 #endif
 }
 
-/// Empty if the user has no folder for such files.
-static std::string userFile() {
-  SmallString<256> Path;
-  // The XDG Base Directory Specification says to ignore a relative
-  // XDG_CONFIG_HOME, which would depend on the current folder.
-  if (!sys::path::user_config_directory(Path) ||
-      !sys::path::is_absolute(Path)) {
-    if (!sys::path::home_directory(Path) || !sys::path::is_absolute(Path))
-      return "";
-    sys::path::append(Path, ".config");
-  }
-  sys::path::append(Path, "dtlto.conf");
-  return Path.str().str();
-}
-
 static Error readFile(Options &Opts, const std::string &Path,
                       OptionLevel Level) {
   if (Path.empty())
@@ -149,7 +133,10 @@ Error dtlto::readConfiguration(Options &Opts) {
     return Error::success();
   if (Error E = readFile(Opts, machineFile(), OptionLevel::MachineFile))
     return E;
-  if (Error E = readFile(Opts, userFile(), OptionLevel::UserFile))
+  if (Error E = readFile(
+          Opts,
+          userFile(sys::path::user_config_directory, ".config", "dtlto.conf"),
+          OptionLevel::UserFile))
     return E;
   if (auto Text = sys::Process::GetEnv("DTLTO_OPTIONS"))
     if (Error E = readOptionsVariable(Opts, *Text))

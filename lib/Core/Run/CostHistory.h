@@ -82,6 +82,9 @@ public:
   /// Whether load() or save() has just timed out on the folder: report it.
   /// False if that was known before.
   bool hasTimedOut() const { return HasTimedOut; }
+  MessageLevel noteLevel() const {
+    return HasTimedOut ? MessageLevel::Note : MessageLevel::Debug;
+  }
 
   /// The number of known modules.
   size_t size() const;

@@ -130,8 +130,7 @@ void dtlto::returnFreeMemory() {
 //===----------------------------------------------------------------------===//
 
 static Error systemFailure(const Twine &What) {
-  return failure(What + ": " +
-                 std::error_code(errno, std::generic_category()).message());
+  return failure(What + ": " + errnoAsErrorCode().message());
 }
 
 Expected<std::optional<std::string>>
@@ -148,35 +147,23 @@ dtlto::readSmallFile(const std::string &Path, uint64_t MaxSize) {
     return systemFailure("it cannot be read");
   if (!S_ISREG(Status.st_mode))
     return failure("it is not a regular file");
-  std::string Text(std::min(uint64_t(Status.st_size), MaxSize + 1), 0);
-  size_t Size = 0;
-  while (Size != Text.size()) {
-    ssize_t N = read(FD, Text.data() + Size, Text.size() - Size);
-    if (N < 0 && errno == EINTR)
-      continue;
-    if (N < 0)
-      return systemFailure("it cannot be read");
-    if (N == 0)
-      break;
-    Size += size_t(N);
-  }
-  Text.resize(Size);
-  return Text;
+  auto File = MemoryBuffer::getOpenFileSlice(
+      FD, Path, std::min(uint64_t(Status.st_size), MaxSize + 1), /*Offset=*/0,
+      /*IsVolatile=*/true);
+  if (!File)
+    return failure("it cannot be read: " + File.getError().message());
+  return (*File)->getBuffer().str();
 }
 
 void dtlto::removeFolder(const std::string &Path) {
   sys::fs::remove_directories(Path);
 }
 
-static Error lastError() {
-  return errorCodeToError(std::error_code(errno, std::generic_category()));
-}
-
 Expected<std::string>
 dtlto::captureFileOutput(function_ref<Error(raw_fd_ostream &)> Write) {
   int FD = ::memfd_create("dtlto", MFD_CLOEXEC);
   if (FD < 0)
-    return lastError();
+    return errorCodeToError(errnoAsErrorCode());
   LockedFile Close(FD);
   raw_fd_ostream OS(FD, /*shouldClose=*/false);
   if (Error E = Write(OS))
@@ -186,14 +173,11 @@ dtlto::captureFileOutput(function_ref<Error(raw_fd_ostream &)> Write) {
     OS.clear_error();
     return errorCodeToError(EC);
   }
-  std::string Bytes;
-  char Buffer[64 << 10];
-  ssize_t N;
-  for (off_t At = 0; (N = ::pread(FD, Buffer, sizeof(Buffer), At)) > 0; At += N)
-    Bytes.append(Buffer, static_cast<size_t>(N));
-  if (N < 0)
-    return lastError();
-  return Bytes;
+  auto File = MemoryBuffer::getOpenFile(FD, "dtlto", /*FileSize=*/-1,
+                                        /*RequiresNullTerminator=*/false);
+  if (!File)
+    return errorCodeToError(File.getError());
+  return (*File)->getBuffer().str();
 }
 
 int dtlto::openForLog(const std::string &Path, std::error_code &Why) {
@@ -202,7 +186,7 @@ int dtlto::openForLog(const std::string &Path, std::error_code &Why) {
                   O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666);
   // But wait for an existing reader that is slow.
   if (FD < 0 || ::fcntl(FD, F_SETFL, 0) != 0)
-    Why = std::error_code(errno, std::generic_category());
+    Why = errnoAsErrorCode();
   return FD;
 }
 
