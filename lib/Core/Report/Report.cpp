@@ -13,11 +13,8 @@
 using namespace llvm;
 using namespace dtlto;
 
-// Made from Page/ by its embed.cmake: the page before and after the data.
-extern const char dtlto_report_head[];
-extern const size_t dtlto_report_head_size;
-extern const char dtlto_report_tail[];
-extern const size_t dtlto_report_tail_size;
+// Made from Page/ by its embed.cmake: the page, with a marker for the data.
+extern const char dtlto_report_page[];
 
 bool dtlto::isReportName(StringRef Path) {
   return Path.ends_with(".html") || Path.ends_with(".json");
@@ -62,7 +59,8 @@ void dtlto::writeReportHTML(raw_ostream &OS, const Timeline &T,
   std::string Data;
   raw_string_ostream DataOS(Data);
   writeReportJSON(DataOS, T, Facts, /*Indent=*/0);
-  OS << StringRef(dtlto_report_head, dtlto_report_head_size);
+  auto [Head, Tail] = StringRef(dtlto_report_page).split("/*data*/");
+  OS << Head;
   // Without this character, the data can't end its element or begin a comment
   // there. In JSON, it only appears inside strings.
   for (StringRef Rest = DataOS.str(); !Rest.empty();) {
@@ -72,5 +70,5 @@ void dtlto::writeReportHTML(raw_ostream &OS, const Timeline &T,
       OS << "\\u003c";
     Rest = After;
   }
-  OS << StringRef(dtlto_report_tail, dtlto_report_tail_size);
+  OS << Tail;
 }

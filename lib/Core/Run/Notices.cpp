@@ -8,6 +8,7 @@
 #include "Run/Notices.h"
 #include "Host/CodegenResult.h"
 #include "Run/CompilerOutput.h"
+#include "Support/Failure.h"
 #include "Support/Text.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -47,9 +48,7 @@ void Notices::warnLimited(const Twine &Text, StringRef Why) {
   }
 }
 
-void Notices::addError(const Twine &Text) {
-  addError(createStringError(inconvertibleErrorCode(), Text));
-}
+void Notices::addError(const Twine &Text) { addError(failure(Text)); }
 
 /// Names the setting to blame, unless it is the linker's own option.
 void Notices::failWithoutFallback(const Twine &Why) {

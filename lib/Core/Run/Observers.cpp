@@ -151,9 +151,7 @@ void CostObserver::onStep(const Step &S) {
       Times T = AttemptTimes.lookup(S.E->Attempt);
       if (!T.Running)
         return;
-      Elapsed = std::chrono::duration<double>(T.Receiving.value_or(S.Now) -
-                                              *T.Running)
-                    .count();
+      Elapsed = plan::seconds(T.Receiving.value_or(S.Now) - *T.Running);
     }
     break;
   default:

@@ -128,10 +128,15 @@ static Error setRemoteCache(Options &O, OptionValue G) {
 }
 
 static Error setLocalJobs(Options &O, OptionValue G) {
-  O.LocalJobs.reset();
-  if (G.Value == "auto")
+  if (G.Value == "auto") {
+    O.LocalJobs.reset();
     return Error::success();
-  return setNumber(O.LocalJobs.emplace(), G, 0, 4096, "auto or a number");
+  }
+  unsigned N = 0;
+  Error E = setNumber(N, G, 0, 4096, "auto or a number");
+  if (!E)
+    O.LocalJobs = N;
+  return E;
 }
 
 /// A number of bytes, or of K, M or G.

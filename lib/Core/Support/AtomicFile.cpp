@@ -10,6 +10,7 @@
 #include "Support/System.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Signals.h"
@@ -75,10 +76,22 @@ Error dtlto::replaceFile(StringRef Path,
 
 Expected<std::optional<std::string>>
 dtlto::readTextFile(StringRef Path, uint64_t MaxSize, StringRef Content) {
-  auto Text = readSmallFile(Path.str(), MaxSize);
-  if (Text && *Text && (*Text)->size() > MaxSize)
+  sys::fs::file_status Status;
+  std::error_code EC = sys::fs::status(Path, Status);
+  if (EC == std::errc::no_such_file_or_directory ||
+      EC == std::errc::not_a_directory)
+    return std::nullopt;
+  // Opening a pipe would wait for its writer.
+  if (!EC && !sys::fs::is_regular_file(Status))
+    return failure("it is not a regular file");
+  if (!EC && Status.getSize() > MaxSize)
     return failure("it is larger than " + Content + " can be");
-  return Text;
+  auto File = MemoryBuffer::getFile(Path, /*IsText=*/false,
+                                    /*RequiresNullTerminator=*/false,
+                                    /*IsVolatile=*/true);
+  if (!File)
+    return failure("it cannot be read: " + File.getError().message());
+  return (*File)->getBuffer().str();
 }
 
 /// Returns the text of the file \p Path, which will be replaced.

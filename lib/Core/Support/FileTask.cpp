@@ -80,11 +80,13 @@ FileAccess dtlto::runFileTask(StringRef Path, std::function<void()> Task,
 }
 
 Error dtlto::tryFileTask(StringRef Path, std::function<Error()> Task,
-                         uint64_t Bytes) {
+                         uint64_t Bytes, FileAccess *Access) {
   auto Why = std::make_shared<std::string>();
-  if (runFileTask(
-          Path, [Why, Task = std::move(Task)] { *Why = toString(Task()); },
-          Bytes) != FileAccess::Done)
+  FileAccess Result = runFileTask(
+      Path, [Why, Task = std::move(Task)] { *Why = toString(Task()); }, Bytes);
+  if (Access)
+    *Access = Result;
+  if (Result != FileAccess::Done)
     return failure(NoAnswer);
   return Why->empty() ? Error::success() : failure(*Why);
 }

@@ -45,9 +45,10 @@ FileAccess runFileTask(llvm::StringRef Path, std::function<void()> Task,
 inline constexpr char NoAnswer[] =
     "its folder does not answer (is a file server down?)";
 
-/// Like runFileTask(). Returns the error of \p Task, or NoAnswer.
+/// Like runFileTask(), whose result it stores in \p Access unless that is null.
+/// Returns the error of \p Task, or NoAnswer.
 llvm::Error tryFileTask(llvm::StringRef Path, std::function<llvm::Error()> Task,
-                        uint64_t Bytes = 0);
+                        uint64_t Bytes = 0, FileAccess *Access = nullptr);
 
 /// The time limit for the first task, and for all others once a task has timed
 /// out. A link should lose about a second in total. Tests change these.

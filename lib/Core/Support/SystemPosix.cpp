@@ -22,7 +22,6 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
 #ifdef __GLIBC__
@@ -129,32 +128,6 @@ void dtlto::returnFreeMemory() {
 // Files
 //===----------------------------------------------------------------------===//
 
-static Error systemFailure(const Twine &What) {
-  return failure(What + ": " + errnoAsErrorCode().message());
-}
-
-Expected<std::optional<std::string>>
-dtlto::readSmallFile(const std::string &Path, uint64_t MaxSize) {
-  // Don't block on a pipe without a writer.
-  int FD = open(Path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-  if (FD < 0 && (errno == ENOENT || errno == ENOTDIR))
-    return std::nullopt;
-  if (FD < 0)
-    return systemFailure("it cannot be read");
-  LockedFile Close(FD);
-  struct stat Status;
-  if (fstat(FD, &Status) != 0)
-    return systemFailure("it cannot be read");
-  if (!S_ISREG(Status.st_mode))
-    return failure("it is not a regular file");
-  auto File = MemoryBuffer::getOpenFileSlice(
-      FD, Path, std::min(uint64_t(Status.st_size), MaxSize + 1), /*Offset=*/0,
-      /*IsVolatile=*/true);
-  if (!File)
-    return failure("it cannot be read: " + File.getError().message());
-  return (*File)->getBuffer().str();
-}
-
 void dtlto::removeFolder(const std::string &Path) {
   sys::fs::remove_directories(Path);
 }
@@ -164,8 +137,7 @@ dtlto::captureFileOutput(function_ref<Error(raw_fd_ostream &)> Write) {
   int FD = ::memfd_create("dtlto", MFD_CLOEXEC);
   if (FD < 0)
     return errorCodeToError(errnoAsErrorCode());
-  LockedFile Close(FD);
-  raw_fd_ostream OS(FD, /*shouldClose=*/false);
+  raw_fd_ostream OS(FD, /*shouldClose=*/true);
   if (Error E = Write(OS))
     return std::move(E);
   OS.flush();
@@ -214,7 +186,8 @@ dtlto::lockFile(const std::string &Path, std::chrono::milliseconds Limit) {
   if (FD < 0 && errno == EACCES) // a file of another user is sufficient
     FD = open(Path.c_str(), O_RDONLY | Flags, 0666);
   if (FD < 0)
-    return systemFailure("'" + Path + "' cannot be opened");
+    return failure("'" + Path +
+                   "' cannot be opened: " + errnoAsErrorCode().message());
   auto Lock = std::make_unique<LockedFile>(FD);
   auto End = std::chrono::steady_clock::now() + Limit;
   // No system call waits for a lock with a time limit.
