@@ -62,22 +62,16 @@ static std::string bytes(int64_t N) {
 
 static std::string seconds(double S) { return formatv("{0:f1}", S); }
 
-using Row = std::vector<std::string>;
-using Rows = std::vector<Row>;
-
-/// Appends the columns REMOTE to REMOTE CACHE.
-static void addCounts(Row &R, const JobCounts &C) {
-  for (int64_t N : {C.Remote, C.Local, C.Cached, C.RemoteCache})
-    R.push_back(std::to_string(N));
-}
+using Rows = std::vector<std::vector<std::string>>;
 
 static void printPlugins(const Statistics &S, raw_ostream &OS) {
   Rows Table = {
       {"PLUGIN", "LINKS", "REMOTE", "LOCAL", "CACHED", "REMOTE CACHE"}};
-  for (const auto &[Name, P] : S.Plugins) {
-    Table.push_back({printable(Name), std::to_string(P.Links)});
-    addCounts(Table.back(), P.Jobs);
-  }
+  for (const auto &[Name, P] : S.Plugins)
+    Table.push_back(
+        {printable(Name), std::to_string(P.Links),
+         std::to_string(P.Jobs.Remote), std::to_string(P.Jobs.Local),
+         std::to_string(P.Jobs.Cached), std::to_string(P.Jobs.RemoteCache)});
   OS << '\n' << alignColumns(Table, "lrrrrr");
 }
 
@@ -105,13 +99,13 @@ static void printModules(const Statistics &S, raw_ostream &OS) {
 static void printLinks(const Statistics &S, raw_ostream &OS) {
   Rows Table = {{"LAST LINKS", "PLUGIN", "REMOTE", "LOCAL", "CACHED",
                  "REMOTE CACHE", "SECONDS", "WORK", "OUTPUT"}};
-  for (const LinkStatistics &L : S.Last) {
-    Row &R = Table.emplace_back(Row{date(L.Time), printable(L.Plugin)});
-    addCounts(R, L.Jobs);
-    R.push_back(seconds(L.Seconds));
-    R.push_back(seconds(L.Work));
-    R.push_back(printable(L.Output) + (L.HasFailed ? " (failed)" : ""));
-  }
+  for (const LinkStatistics &L : S.Last)
+    Table.push_back(
+        {date(L.Time), printable(L.Plugin), std::to_string(L.Jobs.Remote),
+         std::to_string(L.Jobs.Local), std::to_string(L.Jobs.Cached),
+         std::to_string(L.Jobs.RemoteCache), seconds(L.Seconds),
+         seconds(L.Work),
+         printable(L.Output) + (L.HasFailed ? " (failed)" : "")});
   OS << '\n' << alignColumns(Table, "llrrrrrrl");
 }
 
