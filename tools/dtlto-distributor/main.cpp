@@ -73,10 +73,9 @@ static Expected<const dtlto_plugin *> load(const char *Argv0, StringRef Name,
 static Expected<JobList> readJobs(const Command &C) {
   if (!C.IndexFolder.empty())
     return readIndexFolder(C.IndexFolder, C.Prefix, C.Compiler);
-  auto File = MemoryBuffer::getFile(C.List);
+  Expected<std::unique_ptr<MemoryBuffer>> File = openFile(C.List);
   if (!File)
-    return failure("'" + printable(C.List) +
-                   "' cannot be read: " + File.getError().message());
+    return File.takeError();
   return parseJobList((*File)->getBuffer(), C.List);
 }
 

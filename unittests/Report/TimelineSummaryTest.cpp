@@ -204,9 +204,9 @@ TEST(TimelineSummary, Sums) {
   Jobs[2].Attempts.clear();
   Jobs[2].From = Source::Cache;
   Summary S = summaryOf(Jobs, 5);
-  EXPECT_EQ(S.FromWorker, 2u);
-  EXPECT_EQ(S.FromCache, 1u);
-  EXPECT_EQ(S.FromLocal, 0u);
+  EXPECT_EQ(S.from(JobRecord::Source::Worker), 2u);
+  EXPECT_EQ(S.from(JobRecord::Source::Cache), 1u);
+  EXPECT_EQ(S.from(JobRecord::Source::Local), 0u);
   EXPECT_EQ(S.Retries, 1u);
   EXPECT_EQ(S.FailedAttempts, 1u);
   EXPECT_EQ(S.Duplicates, 1u);

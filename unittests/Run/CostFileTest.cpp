@@ -174,6 +174,13 @@ TEST(CostFile, TheLargest) {
 
 namespace {
 
+Expected<Entries> readCostFile(StringRef Path) {
+  Expected<std::string> Text = readCostText(Path);
+  if (!Text)
+    return Text.takeError();
+  return Text->empty() ? Entries() : parseCosts(*Text);
+}
+
 class CostFileOnDisk : public testing::Test {
 protected:
   /// Returns why the file can't be read; empty if it can.

@@ -121,6 +121,9 @@ TEST_F(SilentFolderTest, LargeFilesHaveMoreTime) {
 }
 
 TEST_F(SilentFolderTest, CostsAreNotRead) {
+  IsSilent = false;
+  Folder.write("silent/costs", "");
+  IsSilent = true;
   std::string Note;
   auto Costs = CostHistory::load(Dir + "/costs", &Note);
   EXPECT_TRUE(Costs->hasTimedOut());

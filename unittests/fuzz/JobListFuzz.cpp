@@ -12,6 +12,8 @@
 
 #include "Files/JobList.h"
 #include "Fuzz.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 using namespace dtlto;
@@ -28,7 +30,28 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
 static std::string print(const JobList &List) {
   std::string Text;
   raw_string_ostream OS(Text);
-  printJobList(List, OS);
+  json::OStream JOS(OS, 2);
+  auto Texts = [&](StringRef Key, ArrayRef<std::string> Values) {
+    JOS.attributeArray(Key, [&] {
+      for (const std::string &Value : Values)
+        JOS.value(Value);
+    });
+  };
+  JOS.object([&] {
+    JOS.attributeObject("common", [&] {
+      JOS.attribute("linker_output", List.LinkerOutput);
+      Texts("args", List.Args);
+      Texts("inputs", List.Inputs);
+    });
+    JOS.attributeArray("jobs", [&] {
+      for (const FileJob &J : List.Jobs)
+        JOS.object([&] {
+          Texts("args", J.Args);
+          Texts("inputs", J.Inputs);
+          Texts("outputs", J.Outputs);
+        });
+    });
+  });
   return OS.str();
 }
 

@@ -16,6 +16,7 @@
 #include "Report/TraceEvents.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/JSON.h"
+#include <numeric>
 #include <random>
 
 using namespace llvm;
@@ -140,7 +141,7 @@ static void checkSummary(const Timeline &T, LaneRule Rule) {
   check(Last == T.end());
 
   ArrayRef<JobRecord> Jobs = T.jobs();
-  check(S.FromWorker + S.FromLocal + S.FromCache + S.WithoutObject ==
+  check(std::accumulate(S.From.begin(), S.From.end(), size_t(0)) ==
         Jobs.size());
   auto IsThere = [&](const Place &P) {
     return P.Host == Place::None ||

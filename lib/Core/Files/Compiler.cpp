@@ -23,18 +23,21 @@ static constexpr size_t MaxOutput = 65536;
 static constexpr std::chrono::seconds AnswerTimeout(60);
 
 CommandResult dtlto::runCommand(const std::string &Program,
-                                ArrayRef<std::string> Args, int (*Stop)(void *),
-                                void *Context) {
+                                ArrayRef<std::string> Args,
+                                function_ref<bool()> Stop) {
   std::vector<const char *> Argv;
   for (const std::string &Arg : Args)
     Argv.push_back(Arg.c_str());
   Argv.push_back(nullptr);
   std::string Output(MaxOutput, '\0');
-  dtlto_run Run = {Program.c_str(), Stop, Context};
+  dtlto_run Run = {Program.c_str(),
+                   [](void *Stop) -> int {
+                     return (*static_cast<function_ref<bool()> *>(Stop))();
+                   },
+                   &Stop};
   int32_t Status = dtlto_run_command(&Run, Argv.data(), DTLTO_RUN_HERE,
                                      Output.data(), Output.size());
   CommandResult R;
-  R.HasRun = Status == DTLTO_OK || Status == DTLTO_ERROR_COMPILER;
   R.Succeeded = Status == DTLTO_OK;
   R.Output = sanitizedLines(Output.c_str(), MaxOutput);
   return R;
@@ -91,12 +94,8 @@ Expected<Compiler> dtlto::queryCompiler(ArrayRef<std::string> Args) {
   VersionArgs.push_back("--version");
   using Clock = std::chrono::steady_clock;
   Clock::time_point End = Clock::now() + AnswerTimeout;
-  CommandResult R = runCommand(
-      Program.str().str(), VersionArgs,
-      [](void *End) -> int {
-        return Clock::now() > *static_cast<Clock::time_point *>(End);
-      },
-      &End);
+  CommandResult R = runCommand(Program.str().str(), VersionArgs,
+                               [&] { return Clock::now() > End; });
   if (!R.Succeeded)
     return Fail(R.Output.empty() ? "it does not answer to --version"
                                  : sanitizedLine(R.Output, 400));

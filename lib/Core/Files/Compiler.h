@@ -9,6 +9,7 @@
 #define DTLTO_FILES_COMPILER_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <string>
@@ -35,16 +36,15 @@ llvm::Expected<Compiler> parseVersion(llvm::StringRef Answer);
 
 /// The result of a command.
 struct CommandResult {
-  bool HasRun = false;    // it wasn't stopped
   bool Succeeded = false; // exit code 0
   std::string Output;     // its output, or why it didn't run
 };
 
 /// Runs \p Program in the working directory until it ends or \p Stop returns
-/// non-zero. The first of \p Args is the program's name. Any thread.
+/// true. The first of \p Args is the program's name. Any thread.
 CommandResult runCommand(const std::string &Program,
                          llvm::ArrayRef<std::string> Args,
-                         int (*Stop)(void *Context), void *Context);
+                         llvm::function_ref<bool()> Stop);
 
 } // namespace dtlto
 

@@ -296,13 +296,6 @@ Error FileJobs::addArgs(BuiltJob &Built, const FileJob &J) {
 // Local compiles
 //===----------------------------------------------------------------------===//
 
-namespace {
-struct StopCondition {
-  const std::atomic<bool> *Stop; // may be null
-  const std::atomic<bool> &IsInterrupted;
-};
-} // namespace
-
 /// Moves files that the compiler wrote next to \p RemoteResult, such as
 /// remarks, to the folder of \p Object, and renames them to match it.
 static Error moveSideOutputs(StringRef RemoteResult, StringRef Object) {
@@ -338,12 +331,8 @@ CodegenResult FileJobs::compileLocally(size_t J,
   };
   ++NumRunning;
   auto Guard = onScopeExit([&] { --NumRunning; });
-  StopCondition Condition{Stop, IsInterrupted};
-  auto ShouldStop = [](void *Context) -> int {
-    const auto &A = *static_cast<StopCondition *>(Context);
-    return A.IsInterrupted || (A.Stop && *A.Stop);
-  };
-  if (ShouldStop(&Condition))
+  auto ShouldStop = [&] { return IsInterrupted || (Stop && *Stop); };
+  if (ShouldStop())
     return Fail("interrupted");
 
   std::string Object = Folder + "/" + std::to_string(NumFiles++) + ".o";
@@ -357,7 +346,7 @@ CodegenResult FileJobs::compileLocally(size_t J,
     Args.insert(Args.begin(), Launcher.begin(), Launcher.end());
   }
   CommandResult Run = runCommand(Launcher.empty() ? Clang.Program : Launcher[0],
-                                 Args, ShouldStop, &Condition);
+                                 Args, ShouldStop);
   if (Error E = takeResult(J, Run, Object, Result))
     return Fail(toString(std::move(E)));
   return Result;

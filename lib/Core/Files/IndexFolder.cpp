@@ -62,10 +62,9 @@ static Expected<std::vector<std::string>> findShards(StringRef Folder) {
 /// Adds the modules listed in \p Path, FILE.imports, to \p Inputs.
 static Error addImports(const std::string &Path,
                         std::vector<std::string> &Inputs) {
-  auto File = MemoryBuffer::getFile(Path);
+  Expected<std::unique_ptr<MemoryBuffer>> File = openFile(Path);
   if (!File)
-    return failure("'" + printable(Path) +
-                   "' cannot be read: " + File.getError().message() +
+    return failure(toString(File.takeError()) +
                    "; also link with --thinlto-emit-imports-files");
   SmallVector<StringRef, 0> Lines;
   (*File)->getBuffer().split(Lines, '\n', -1, /*KeepEmpty=*/false);

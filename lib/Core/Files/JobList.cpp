@@ -270,28 +270,3 @@ Expected<std::unique_ptr<MemoryBuffer>> dtlto::openFile(StringRef Path,
                    File.getError().message());
   return std::move(*File);
 }
-
-void dtlto::printJobList(const JobList &List, raw_ostream &OS) {
-  json::OStream JOS(OS, 2);
-  auto Texts = [&](StringRef Key, ArrayRef<std::string> Values) {
-    JOS.attributeArray(Key, [&] {
-      for (const std::string &Value : Values)
-        JOS.value(Value);
-    });
-  };
-  JOS.object([&] {
-    JOS.attributeObject("common", [&] {
-      JOS.attribute("linker_output", List.LinkerOutput);
-      Texts("args", List.Args);
-      Texts("inputs", List.Inputs);
-    });
-    JOS.attributeArray("jobs", [&] {
-      for (const FileJob &J : List.Jobs)
-        JOS.object([&] {
-          Texts("args", J.Args);
-          Texts("inputs", J.Inputs);
-          Texts("outputs", J.Outputs);
-        });
-    });
-  });
-}

@@ -30,7 +30,6 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/raw_ostream.h"
 #include <memory>
 #include <string>
 #include <vector>
@@ -64,9 +63,6 @@ inline constexpr size_t MaxUnknownKeys = 8;
 /// missing or has the wrong type, or if the result fails checkJobList().
 llvm::Expected<JobList> parseJobList(llvm::StringRef Text,
                                      llvm::StringRef File);
-
-/// Writes \p List as JSON. Its texts must be UTF-8.
-void printJobList(const JobList &List, llvm::raw_ostream &OS);
 
 /// Fails with a reason unless the arguments of each job name its object, shard
 /// and module, and each output is written by one job and read by none.

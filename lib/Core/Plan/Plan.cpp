@@ -381,23 +381,16 @@ void Plan::onCompiledLocally(const Attempt &A, const Event &E) {
 /// the job's side files, they must belong to that attempt's object.
 void Plan::onFound(JobId J) {
   const Job &Wanted = Jobs[J];
-  auto IsPreparing = [](const Attempt *A) {
-    return A->IsOrphan || A->State == State::Preparing;
-  };
-  auto IsCompiling = [](const Attempt *A) {
-    return A->State == State::Compiling;
-  };
-  auto Has = [&](auto Is) {
-    return std::any_of(Wanted.Attempts.begin(), Wanted.Attempts.end(), Is);
-  };
-  if (Wanted.At == Stage::Waiting ||
-      (Wanted.At == Stage::UnderWay && Wanted.Decisive == 0 &&
-       std::all_of(Wanted.Attempts.begin(), Wanted.Attempts.end(),
-                   IsPreparing))) {
+  const bool IsOpen = Wanted.At == Stage::UnderWay && Wanted.Decisive == 0;
+  bool IsPreparing = true, IsCompiling = false;
+  for (const Attempt *A : Wanted.Attempts) {
+    IsPreparing &= A->IsOrphan || A->State == State::Preparing;
+    IsCompiling |= A->State == State::Compiling;
+  }
+  if (Wanted.At == Stage::Waiting || (IsOpen && IsPreparing)) {
     Jobs.notes(J).IsFound = true;
     Jobs.markNotRemaining(J);
-  } else if (Wanted.At == Stage::UnderWay && Wanted.Decisive == 0 &&
-             !(Wanted.Info.HasSideFiles && Has(IsCompiling))) {
+  } else if (IsOpen && !(Wanted.Info.HasSideFiles && IsCompiling)) {
     Executor.useFound(J);
   }
 }

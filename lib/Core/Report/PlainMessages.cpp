@@ -63,31 +63,17 @@ void PlainMessages::emit(MessageLevel Level, const Twine &Text) {
   // Write in one piece: other processes may write there as well.
   std::string Line;
   raw_string_ostream OS(Line);
-  auto Begin = [&](StringRef Kind, HighlightColor Color) {
+  if (Level != MessageLevel::Remark && Level != MessageLevel::Text)
     OS << Program << ": ";
-    WithColor(OS, Color,
+  const bool IsError = Level == MessageLevel::Error;
+  if (Level == MessageLevel::Note)
+    OS << "note: ";
+  else if (IsError || Level == MessageLevel::Warning ||
+           Level == MessageLevel::Diagnostic)
+    WithColor(OS, IsError ? HighlightColor::Error : HighlightColor::Warning,
               Errors.has_colors() ? ColorMode::Enable : ColorMode::Disable)
             .get()
-        << Kind;
-  };
-  switch (Level) {
-  case MessageLevel::Debug:
-    OS << Program << ": ";
-    break;
-  case MessageLevel::Note:
-    OS << Program << ": note: ";
-    break;
-  case MessageLevel::Warning:
-  case MessageLevel::Diagnostic:
-    Begin("warning: ", HighlightColor::Warning);
-    break;
-  case MessageLevel::Error:
-    Begin("error: ", HighlightColor::Error);
-    break;
-  case MessageLevel::Remark:
-  case MessageLevel::Text:
-    break;
-  }
+        << (IsError ? "error: " : "warning: ");
   // A compiler's messages get no prefix.
   if (Level < MessageLevel::Diagnostic)
     OS << Prefix;

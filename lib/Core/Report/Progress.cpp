@@ -8,8 +8,7 @@
 #include "Report/Progress.h"
 #include "Support/Failure.h"
 #include "Support/Text.h"
-#include "llvm/Support/Format.h"
-#include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <algorithm>
 
 using namespace llvm;
@@ -40,30 +39,16 @@ Error dtlto::checkStatusFormat(StringRef Format) {
   return Error::success();
 }
 
-static std::string decimal(double N, int Digits) {
-  std::string Text;
-  raw_string_ostream(Text) << llvm::format("%.*f", Digits, N);
-  return Text;
-}
-
 /// At least three columns, so that the rest of the line doesn't move.
 static std::string percent(double Part) {
-  std::string Text;
-  raw_string_ostream(Text) << llvm::format("%3d%%",
-                                           static_cast<int>(100 * Part));
-  return Text;
+  return formatv("{0,3}%", static_cast<int>(100 * Part));
 }
 
 static std::string clock(double Seconds, bool WithHours) {
   auto N = static_cast<uint64_t>(Seconds);
-  std::string Text;
-  raw_string_ostream OS(Text);
   if (WithHours)
-    OS << N / 3600 << ':' << llvm::format("%02d", int(N / 60 % 60));
-  else
-    OS << llvm::format("%02d", int(N / 60));
-  OS << ':' << llvm::format("%02d", int(N % 60));
-  return Text;
+    return formatv("{0}:{1,0+2}:{2,0+2}", N / 3600, N / 60 % 60, N % 60);
+  return formatv("{0,0+2}:{1,0+2}", N / 60, N % 60);
 }
 
 static double inSeconds(std::chrono::steady_clock::duration D) {
@@ -182,15 +167,17 @@ std::string Progress::value(char Placeholder) const {
   case 'P':
     return percent(Part);
   case 'o':
-    return Elapsed > 0 ? decimal(double(NumFinished) / Elapsed, 1) : "?";
+    return Elapsed > 0 ? formatv("{0:f1}", double(NumFinished) / Elapsed).str()
+                       : "?";
   case 'c': {
     double Span = Ends.size() > 1 ? inSeconds(Ends.back() - Ends.front()) : 0;
-    return Span > 0 ? decimal(double(Ends.size() - 1) / Span, 1) : "?";
+    return Span > 0 ? formatv("{0:f1}", double(Ends.size() - 1) / Span).str()
+                    : "?";
   }
   case 'e':
-    return decimal(Elapsed, 3);
+    return formatv("{0:f3}", Elapsed).str();
   case 'E':
-    return Part > 0 ? decimal(Remaining, 3) : "?";
+    return Part > 0 ? formatv("{0:f3}", Remaining).str() : "?";
   case 'w':
     return clock(Elapsed, WithHours);
   case 'W':

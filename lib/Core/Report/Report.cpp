@@ -13,39 +13,25 @@
 using namespace llvm;
 using namespace dtlto;
 
-// Made from Page/ by its embed.cmake: the page before and after the data.
-extern const char dtlto_report_head[];
-extern const size_t dtlto_report_head_size;
-extern const char dtlto_report_tail[];
-extern const size_t dtlto_report_tail_size;
+// Made from Page/ by its embed.cmake: the page, with a marker for the data.
+extern const char dtlto_report_page[];
 
-std::optional<ReportKind> dtlto::reportKind(StringRef Path) {
-  if (Path.ends_with(".html"))
-    return ReportKind::HTML;
-  if (Path.ends_with(".json"))
-    return ReportKind::JSON;
-  return std::nullopt;
+bool dtlto::isReportName(StringRef Path) {
+  return Path.ends_with(".html") || Path.ends_with(".json");
 }
 
-/// Runs \p Task, which uses \p Path and sets \c Why on failure.
-static Error useReport(StringRef Path,
-                       std::function<void(std::string &Why)> Task,
+/// Runs \p Task, which uses \p Path.
+static Error useReport(StringRef Path, std::function<Error()> Task,
                        uint64_t Bytes = 0) {
-  auto Why = std::make_shared<std::string>();
-  if (runFileTask(
-          Path, [Why, Task = std::move(Task)] { Task(*Why); }, Bytes) !=
-      FileAccess::Done)
-    Why = std::make_shared<std::string>(NoAnswer);
-  return Why->empty()
-             ? Error::success()
-             : failure("the report '" + Path + "' cannot be written: " + *Why);
+  if (Error E = tryFileTask(Path, std::move(Task), Bytes))
+    return failure("the report '" + Path +
+                   "' cannot be written: " + toString(std::move(E)));
+  return Error::success();
 }
 
 Error dtlto::checkReport(StringRef Path) {
-  return useReport(Path, [Path = Path.str()](std::string &Why) {
-    if (Error E = checkReplaceable(Path))
-      Why = toString(std::move(E));
-  });
+  return useReport(Path,
+                   [Path = Path.str()] { return checkReplaceable(Path); });
 }
 
 Error dtlto::writeReport(StringRef Path, const Timeline &T,
@@ -53,7 +39,7 @@ Error dtlto::writeReport(StringRef Path, const Timeline &T,
   auto Text = std::make_shared<std::string>();
   {
     raw_string_ostream OS(*Text);
-    if (reportKind(Path) == ReportKind::JSON) {
+    if (Path.ends_with(".json")) {
       writeReportJSON(OS, T, Facts, /*Indent=*/1);
       OS << '\n';
     } else {
@@ -62,9 +48,8 @@ Error dtlto::writeReport(StringRef Path, const Timeline &T,
   }
   return useReport(
       Path,
-      [Path = Path.str(), Text](std::string &Why) {
-        if (Error E = replaceFile(Path, [&](raw_ostream &OS) { OS << *Text; }))
-          Why = toString(std::move(E));
+      [Path = Path.str(), Text] {
+        return replaceFile(Path, [&](raw_ostream &OS) { OS << *Text; });
       },
       Text->size());
 }
@@ -74,7 +59,8 @@ void dtlto::writeReportHTML(raw_ostream &OS, const Timeline &T,
   std::string Data;
   raw_string_ostream DataOS(Data);
   writeReportJSON(DataOS, T, Facts, /*Indent=*/0);
-  OS << StringRef(dtlto_report_head, dtlto_report_head_size);
+  auto [Head, Tail] = StringRef(dtlto_report_page).split("/*data*/");
+  OS << Head;
   // Without this character, the data can't end its element or begin a comment
   // there. In JSON, it only appears inside strings.
   for (StringRef Rest = DataOS.str(); !Rest.empty();) {
@@ -84,5 +70,5 @@ void dtlto::writeReportHTML(raw_ostream &OS, const Timeline &T,
       OS << "\\u003c";
     Rest = After;
   }
-  OS << StringRef(dtlto_report_tail, dtlto_report_tail_size);
+  OS << Tail;
 }

@@ -27,10 +27,9 @@ struct ReportFacts {
   unsigned Threads = 1; // that the user allows in the linker
 };
 
-enum class ReportKind { HTML, JSON };
-
-/// Returns the kind for a file name, or nothing if its extension is unknown.
-std::optional<ReportKind> reportKind(llvm::StringRef Path);
+/// Whether a report of that name can be written: \p Path ends in .html or
+/// .json.
+bool isReportName(llvm::StringRef Path);
 
 /// Fails, with a message that names \p Path, if no report can be written there.
 /// Doesn't change an existing file, and leaves no new one.

@@ -132,11 +132,12 @@ private:
 
   void totals() {
     number("jobs", T.jobs().size());
-    number("from_worker", S.FromWorker);
-    number("from_here", S.FromLocal);
-    number("from_cache", S.FromCache);
-    number("from_remote_cache", S.FromRemoteCache);
-    number("without_object", S.WithoutObject);
+    using Source = JobRecord::Source;
+    number("from_worker", S.from(Source::Worker));
+    number("from_here", S.from(Source::Local));
+    number("from_cache", S.from(Source::Cache));
+    number("from_remote_cache", S.from(Source::RemoteCache));
+    number("without_object", S.from(Source::None));
     number("retries", S.Retries);
     number("second_starts", S.Duplicates);
     number("second_starts_won", S.DuplicatesWon);

@@ -9,12 +9,8 @@
 #include "Report/TimelineSummary.h"
 #include "Support/AtomicFile.h"
 #include "Support/Failure.h"
-#include "Support/System.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringMap.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -23,17 +19,14 @@ using namespace dtlto;
 // The format of the file.
 static constexpr int64_t FileVersion = 1;
 static constexpr StringLiteral VersionKey = "dtlto-statistics";
-// The most that a file of the largest size has.
-static constexpr size_t MaxFileSize = 4 << 20;
+static constexpr FileKind StatisticsFile = {
+    "statistics", "{\"dtlto-statistics\":", "it has no statistics of dtlto",
+    /*MaxSize=*/4 << 20};
 
 JobCounts Statistics::jobs() const {
   JobCounts Sum;
-  for (const auto &[Name, P] : Plugins) {
-    Sum.Remote += P.Jobs.Remote;
-    Sum.Local += P.Jobs.Local;
-    Sum.Cached += P.Jobs.Cached;
-    Sum.RemoteCache += P.Jobs.RemoteCache;
-  }
+  for (const auto &[Name, P] : Plugins)
+    Sum += P.Jobs;
   return Sum;
 }
 
@@ -52,35 +45,47 @@ static void add(JobCounts &Counts, JobRecord::Source From) {
     ++Counts.RemoteCache;
 }
 
-/// Adds \p New, which becomes the first.
-static void addWorker(std::vector<WorkerStatistics> &Workers,
-                      const WorkerStatistics &New) {
-  auto It = find_if(Workers, [&](const WorkerStatistics &W) {
-    return W.Name == New.Name && W.Plugin == New.Plugin;
+/// Adds \p New, the workers of \p Link by name, which become the first.
+static void addWorkers(std::vector<WorkerStatistics> &Workers,
+                       std::map<std::string, WorkerStatistics> New,
+                       const LinkStatistics &Link) {
+  erase_if(Workers, [&](const WorkerStatistics &Old) {
+    auto It = New.find(Old.Name);
+    if (It == New.end() || Old.Plugin != Link.Plugin)
+      return false;
+    It->second.Jobs += Old.Jobs;
+    It->second.Failures += Old.Failures;
+    It->second.Retries += Old.Retries;
+    It->second.Seconds += Old.Seconds;
+    return true;
   });
-  if (It == Workers.end())
-    It = Workers.insert(It, {New.Plugin, New.Name});
-  It->Jobs += New.Jobs;
-  It->Failures += New.Failures;
-  It->Retries += New.Retries;
-  It->Seconds += New.Seconds;
-  It->LastUse = New.LastUse;
-  std::rotate(Workers.begin(), It, std::next(It));
+  std::vector<WorkerStatistics> All;
+  for (auto &[Name, W] : New) {
+    W.Plugin = Link.Plugin;
+    W.Name = Name;
+    W.LastUse = Link.Time;
+    All.push_back(std::move(W));
+  }
+  llvm::move(Workers, std::back_inserter(All));
+  All.resize(std::min(All.size(), MaxStatWorkers));
+  Workers = std::move(All);
 }
+
+using ModuleSeconds = std::vector<std::pair<StringRef, double>>;
 
 /// Adds the times of one output's modules. The last time of a module counts.
 static void addModules(std::vector<ModuleTime> &Slowest, StringRef Output,
-                       const StringMap<double> &Times) {
+                       const ModuleSeconds &Times) {
   erase_if(Slowest, [&](const ModuleTime &M) {
-    return M.Output == Output && Times.contains(M.Module);
+    return M.Output == Output &&
+           any_of(Times, [&](auto &T) { return T.first == M.Module; });
   });
-  for (const auto &Entry : Times) {
-    auto It = partition_point(Slowest, [&](const ModuleTime &M) {
-      return M.Seconds >= Entry.second;
-    });
+  for (auto [Module, Seconds] : Times) {
+    auto It = partition_point(
+        Slowest, [S = Seconds](const ModuleTime &M) { return M.Seconds >= S; });
     if (It == Slowest.end() && Slowest.size() == MaxStatModules)
       continue;
-    Slowest.insert(It, {Entry.first().str(), Output.str(), Entry.second});
+    Slowest.insert(It, {Module.str(), Output.str(), Seconds});
     Slowest.resize(std::min(Slowest.size(), MaxStatModules));
   }
 }
@@ -94,7 +99,9 @@ void dtlto::addLink(Statistics &S, const Timeline &T, StringRef Output,
   Link.HasFailed = T.hasFailed();
   Link.Seconds = std::max(0.0, T.end());
   std::map<std::string, WorkerStatistics> Workers;
-  StringMap<double> ModuleTimes;
+  ModuleSeconds ModuleTimes;
+  // Each round has all modules.
+  const size_t LastRound = T.stages().back().FirstJob;
   for (const JobRecord &J : T.jobs()) {
     add(Link.Jobs, J.From);
     for (size_t I = 0; I != J.Attempts.size(); ++I) {
@@ -113,7 +120,8 @@ void dtlto::addLink(Statistics &S, const Timeline &T, StringRef Output,
       continue;
     double Seconds = runSeconds(*Winner);
     Link.Work += Seconds;
-    ModuleTimes[J.Name] = Seconds;
+    if (&J >= T.jobs().data() + LastRound)
+      ModuleTimes.push_back({J.Name, Seconds});
     if (J.From != JobRecord::Source::Worker)
       continue;
     S.BytesReceived += int64_t(J.ObjectBytes);
@@ -123,14 +131,7 @@ void dtlto::addLink(Statistics &S, const Timeline &T, StringRef Output,
     ++W.Jobs;
     W.Seconds += Seconds;
   }
-  // The first name becomes the first worker.
-  for (auto &[Name, Worker] : reverse(Workers)) {
-    Worker.Plugin = Link.Plugin;
-    Worker.Name = Name;
-    Worker.LastUse = Link.Time;
-    addWorker(S.Workers, Worker);
-  }
-  S.Workers.resize(std::min(S.Workers.size(), MaxStatWorkers));
+  addWorkers(S.Workers, std::move(Workers), Link);
   addModules(S.Slowest, Output, ModuleTimes);
 
   if (S.Since == 0)
@@ -141,10 +142,7 @@ void dtlto::addLink(Statistics &S, const Timeline &T, StringRef Output,
   S.Work += Link.Work;
   PluginStatistics &P = S.Plugins[Link.Plugin];
   ++P.Links;
-  P.Jobs.Remote += Link.Jobs.Remote;
-  P.Jobs.Local += Link.Jobs.Local;
-  P.Jobs.Cached += Link.Jobs.Cached;
-  P.Jobs.RemoteCache += Link.Jobs.RemoteCache;
+  P.Jobs += Link.Jobs;
   S.Last.insert(S.Last.begin(), std::move(Link));
   S.Last.resize(std::min(S.Last.size(), MaxStatLinks));
 }
@@ -153,116 +151,85 @@ void dtlto::addLink(Statistics &S, const Timeline &T, StringRef Output,
 // JSON
 //===----------------------------------------------------------------------===//
 
-namespace dtlto {
+// Names may be any bytes.
+static void write(json::OStream &J, const std::string &Text) {
+  J.value(json::fixUTF8(Text));
+}
+static void write(json::OStream &J, int64_t N) { J.value(N); }
+static void write(json::OStream &J, double N) { J.value(N); }
+static void write(json::OStream &J, bool B) { J.value(B); }
 
-// A file may have any numbers. Sums of these are valid.
-static bool mapNumber(json::ObjectMapper &O, StringLiteral Name, int64_t &N) {
-  return O.map(Name, N) && N >= 0 && N <= int64_t(1) << 53;
-}
-static bool mapNumber(json::ObjectMapper &O, StringLiteral Name,
-                      double &Seconds) {
-  return O.map(Name, Seconds) && Seconds >= 0 && Seconds <= 1e15;
-}
+template <typename T> static void writeFields(json::OStream &J, const T &All);
 
-// Found by argument-dependent lookup. Names in files may be any bytes.
-
-static json::Value toJSON(const JobCounts &C) {
-  return json::Object{{"remote", C.Remote},
-                      {"local", C.Local},
-                      {"cached", C.Cached},
-                      {"remote_cache", C.RemoteCache}};
+template <typename T> static void write(json::OStream &J, const T &All) {
+  J.object([&] { writeFields(J, All); });
 }
-static bool fromJSON(const json::Value &V, JobCounts &C, json::Path P) {
-  json::ObjectMapper O(V, P);
-  return O && mapNumber(O, "remote", C.Remote) &&
-         mapNumber(O, "local", C.Local) && mapNumber(O, "cached", C.Cached) &&
-         mapNumber(O, "remote_cache", C.RemoteCache);
+template <typename T>
+static void write(json::OStream &J, const std::vector<T> &All) {
+  J.array([&] {
+    for (const T &Element : All)
+      write(J, Element);
+  });
 }
-
-static json::Value toJSON(const LinkStatistics &L) {
-  return json::Object{{"time", L.Time},
-                      {"output", json::fixUTF8(L.Output)},
-                      {"plugin", json::fixUTF8(L.Plugin)},
-                      {"failed", L.HasFailed},
-                      {"jobs", toJSON(L.Jobs)},
-                      {"seconds", L.Seconds},
-                      {"work_seconds", L.Work}};
+template <typename T>
+static void write(json::OStream &J, const std::map<std::string, T> &All) {
+  J.object([&] {
+    for (const auto &[Name, Element] : All) {
+      J.attributeBegin(json::fixUTF8(Name));
+      write(J, Element);
+      J.attributeEnd();
+    }
+  });
 }
-static bool fromJSON(const json::Value &V, LinkStatistics &L, json::Path P) {
-  json::ObjectMapper O(V, P);
-  return O && mapNumber(O, "time", L.Time) && O.map("output", L.Output) &&
-         O.map("plugin", L.Plugin) && O.map("failed", L.HasFailed) &&
-         O.map("jobs", L.Jobs) && mapNumber(O, "seconds", L.Seconds) &&
-         mapNumber(O, "work_seconds", L.Work);
-}
-
-static json::Value toJSON(const PluginStatistics &S) {
-  return json::Object{{"links", S.Links}, {"jobs", toJSON(S.Jobs)}};
-}
-static bool fromJSON(const json::Value &V, PluginStatistics &S, json::Path P) {
-  json::ObjectMapper O(V, P);
-  return O && mapNumber(O, "links", S.Links) && O.map("jobs", S.Jobs);
-}
-
-static json::Value toJSON(const WorkerStatistics &W) {
-  return json::Object{{"plugin", json::fixUTF8(W.Plugin)},
-                      {"name", json::fixUTF8(W.Name)},
-                      {"jobs", W.Jobs},
-                      {"failures", W.Failures},
-                      {"retries", W.Retries},
-                      {"seconds", W.Seconds},
-                      {"last_use", W.LastUse}};
-}
-static bool fromJSON(const json::Value &V, WorkerStatistics &W, json::Path P) {
-  json::ObjectMapper O(V, P);
-  return O && O.map("plugin", W.Plugin) && O.map("name", W.Name) &&
-         mapNumber(O, "jobs", W.Jobs) && mapNumber(O, "failures", W.Failures) &&
-         mapNumber(O, "retries", W.Retries) &&
-         mapNumber(O, "seconds", W.Seconds) &&
-         mapNumber(O, "last_use", W.LastUse);
-}
-
-static json::Value toJSON(const ModuleTime &M) {
-  return json::Object{{"module", json::fixUTF8(M.Module)},
-                      {"output", json::fixUTF8(M.Output)},
-                      {"seconds", M.Seconds}};
-}
-static bool fromJSON(const json::Value &V, ModuleTime &M, json::Path P) {
-  json::ObjectMapper O(V, P);
-  return O && O.map("module", M.Module) && O.map("output", M.Output) &&
-         mapNumber(O, "seconds", M.Seconds);
-}
-
-} // namespace dtlto
-
-template <typename T> static json::Array arrayOf(const std::vector<T> &All) {
-  json::Array Array;
-  for (const T &Element : All)
-    Array.push_back(toJSON(Element));
-  return Array;
+template <typename T> static void writeFields(json::OStream &J, const T &All) {
+  T::fields(All, [&](StringRef Name, const auto &Field) {
+    J.attributeBegin(Name);
+    write(J, Field);
+    J.attributeEnd();
+  });
 }
 
 std::string dtlto::formatStatistics(const Statistics &S) {
-  json::Object Plugins;
-  for (const auto &[Name, P] : S.Plugins)
-    Plugins[json::fixUTF8(Name)] = toJSON(P);
-  json::Object All{{VersionKey, FileVersion},
-                   {"since", S.Since},
-                   {"links", S.Links},
-                   {"failed_links", S.FailedLinks},
-                   {"sent_bytes", S.BytesSent},
-                   {"received_bytes", S.BytesReceived},
-                   {"seconds", S.Seconds},
-                   {"work_seconds", S.Work},
-                   {"plugins", std::move(Plugins)},
-                   {"workers", arrayOf(S.Workers)},
-                   {"slowest_modules", arrayOf(S.Slowest)},
-                   {"last_links", arrayOf(S.Last)}};
   std::string Text;
   raw_string_ostream OS(Text);
-  OS << json::Value(std::move(All)) << '\n';
-  return OS.str();
+  OS.SetBufferSize(16 << 10);
+  json::OStream J(OS);
+  J.object([&] {
+    J.attribute(VersionKey, FileVersion);
+    writeFields(J, S);
+  });
+  OS << '\n';
+  OS.flush();
+  return Text;
 }
+
+namespace dtlto {
+
+// A file may have any numbers. Sums of these are valid.
+static bool readField(json::ObjectMapper &O, StringLiteral Name, int64_t &N) {
+  return O.map(Name, N) && N >= 0 && N <= int64_t(1) << 53;
+}
+static bool readField(json::ObjectMapper &O, StringLiteral Name,
+                      double &Seconds) {
+  return O.map(Name, Seconds) && Seconds >= 0 && Seconds <= 1e15;
+}
+template <typename T>
+static bool readField(json::ObjectMapper &O, StringLiteral Name, T &Field) {
+  return O.map(Name, Field);
+}
+
+// Found by argument-dependent lookup.
+template <typename T, typename = decltype(&T::template fields<T, int>)>
+static bool fromJSON(const json::Value &V, T &All, json::Path P) {
+  json::ObjectMapper O(V, P);
+  bool IsGood = bool(O);
+  T::fields(All, [&](StringLiteral Name, auto &Field) {
+    IsGood = IsGood && readField(O, Name, Field);
+  });
+  return IsGood;
+}
+
+} // namespace dtlto
 
 Expected<Statistics> dtlto::parseStatistics(StringRef Text) {
   Expected<json::Value> Value = json::parse(Text);
@@ -270,21 +237,12 @@ Expected<Statistics> dtlto::parseStatistics(StringRef Text) {
     return failure("it is damaged: " + toString(Value.takeError()));
   const json::Object *All = Value->getAsObject();
   if (!All || !All->get(VersionKey))
-    return failure("it has no statistics of dtlto");
+    return failure(StatisticsFile.Other);
   if (All->getInteger(VersionKey) != FileVersion)
     return failure("it is of another version of dtlto");
   Statistics S;
   json::Path::Root Root("statistics");
-  json::ObjectMapper O(*Value, Root);
-  if (!O || !mapNumber(O, "since", S.Since) ||
-      !mapNumber(O, "links", S.Links) ||
-      !mapNumber(O, "failed_links", S.FailedLinks) ||
-      !mapNumber(O, "sent_bytes", S.BytesSent) ||
-      !mapNumber(O, "received_bytes", S.BytesReceived) ||
-      !mapNumber(O, "seconds", S.Seconds) ||
-      !mapNumber(O, "work_seconds", S.Work) || !O.map("plugins", S.Plugins) ||
-      !O.map("workers", S.Workers) || !O.map("slowest_modules", S.Slowest) ||
-      !O.map("last_links", S.Last))
+  if (!fromJSON(*Value, S, Root))
     return failure("it is damaged: " + toString(Root.getError()));
   return S;
 }
@@ -293,58 +251,20 @@ Expected<Statistics> dtlto::parseStatistics(StringRef Text) {
 // Files
 //===----------------------------------------------------------------------===//
 
-static Expected<std::string> readText(StringRef Path) {
-  Expected<std::optional<std::string>> Text =
-      readSmallFile(Path.str(), MaxFileSize);
-  if (!Text)
-    return Text.takeError();
-  if (*Text && (*Text)->size() > MaxFileSize)
-    return failure("it is larger than statistics can be");
-  return Text->value_or("");
-}
-
 Expected<Statistics> dtlto::readStatistics(StringRef Path) {
-  Expected<std::string> Text = readText(Path);
+  auto Text =
+      readTextFile(Path, StatisticsFile.MaxSize, StatisticsFile.Content);
   if (!Text)
     return Text.takeError();
-  return Text->empty() ? Statistics() : parseStatistics(*Text);
-}
-
-/// Returns the text of the file \p Path, which will be replaced. Fails if the
-/// file may be something that the user wants to keep.
-static Expected<std::string> readToReplace(StringRef Path) {
-  Expected<std::string> Text = readText(Path);
-  // A failed file system may leave a file full of zeros.
-  if (Text && Text->find_first_not_of('\0') == std::string::npos)
-    return "";
-  if (Text && !StringRef(*Text).contains(VersionKey))
-    return failure("it has no statistics of dtlto");
-  return Text;
+  return !*Text || (*Text)->empty() ? Statistics() : parseStatistics(**Text);
 }
 
 Error dtlto::updateStatistics(StringRef Path, std::chrono::milliseconds Wait,
                               function_ref<void(Statistics &)> Change) {
-  if (StringRef Folder = sys::path::parent_path(Path); !Folder.empty())
-    if (std::error_code EC = sys::fs::create_directories(Folder))
-      return failure("its folder cannot be created: " + EC.message());
-  // Before the lock file is made: /dev/null must not get one.
-  if (Expected<std::string> Text = readToReplace(Path); !Text)
-    return Text.takeError();
-  auto Lock = lockFile((Path + ".lock").str(), Wait);
-  if (!Lock)
-    return Lock.takeError();
-  Expected<std::string> Text = readToReplace(Path);
-  if (!Text)
-    return Text.takeError();
-  Expected<Statistics> S =
-      Text->empty() ? Statistics() : parseStatistics(*Text);
-  if (!S) { // damaged
-    consumeError(S.takeError());
-    S = Statistics();
-  }
-  Change(*S);
-  if (Error E = replaceFile(
-          Path, [&](raw_ostream &OS) { OS << formatStatistics(*S); }))
-    return failure("it cannot be written: " + toString(std::move(E)));
-  return Error::success();
+  return updateFile(Path, StatisticsFile, Wait, [&](StringRef Text) {
+    Statistics S; // of a damaged file, too
+    consumeError(parseStatistics(Text).moveInto(S));
+    Change(S);
+    return formatStatistics(S);
+  });
 }

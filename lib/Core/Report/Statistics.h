@@ -21,10 +21,24 @@
 
 namespace dtlto {
 
+// Each struct lists its fields for files: fields() calls F(name, field).
+
 /// Numbers of jobs by where their objects came from.
 struct JobCounts {
   int64_t Remote = 0, Local = 0, Cached = 0, RemoteCache = 0;
   int64_t all() const { return Remote + Local + Cached + RemoteCache; }
+  void operator+=(const JobCounts &O) {
+    Remote += O.Remote;
+    Local += O.Local;
+    Cached += O.Cached;
+    RemoteCache += O.RemoteCache;
+  }
+  template <typename T, typename FnT> static void fields(T &C, FnT F) {
+    F("remote", C.Remote);
+    F("local", C.Local);
+    F("cached", C.Cached);
+    F("remote_cache", C.RemoteCache);
+  }
 };
 
 /// A link. Times are in seconds.
@@ -35,11 +49,26 @@ struct LinkStatistics {
   JobCounts Jobs;
   double Seconds = 0; // from its first job to its last
   double Work = 0;    // of the attempts that made objects
+
+  template <typename T, typename FnT> static void fields(T &L, FnT F) {
+    F("time", L.Time);
+    F("output", L.Output);
+    F("plugin", L.Plugin);
+    F("failed", L.HasFailed);
+    F("jobs", L.Jobs);
+    F("seconds", L.Seconds);
+    F("work_seconds", L.Work);
+  }
 };
 
 struct PluginStatistics {
   int64_t Links = 0;
   JobCounts Jobs;
+
+  template <typename T, typename FnT> static void fields(T &P, FnT F) {
+    F("links", P.Links);
+    F("jobs", P.Jobs);
+  }
 };
 
 struct WorkerStatistics {
@@ -49,11 +78,27 @@ struct WorkerStatistics {
   int64_t Retries = 0;  // failed attempts after which the job was tried again
   double Seconds = 0;   // of the attempts that made objects
   int64_t LastUse = 0;  // since 1970
+
+  template <typename T, typename FnT> static void fields(T &W, FnT F) {
+    F("plugin", W.Plugin);
+    F("name", W.Name);
+    F("jobs", W.Jobs);
+    F("failures", W.Failures);
+    F("retries", W.Retries);
+    F("seconds", W.Seconds);
+    F("last_use", W.LastUse);
+  }
 };
 
 struct ModuleTime {
   std::string Module, Output;
   double Seconds = 0;
+
+  template <typename T, typename FnT> static void fields(T &M, FnT F) {
+    F("module", M.Module);
+    F("output", M.Output);
+    F("seconds", M.Seconds);
+  }
 };
 
 struct Statistics {
@@ -67,6 +112,20 @@ struct Statistics {
   std::vector<LinkStatistics> Last;      // the latest first
 
   JobCounts jobs() const;
+
+  template <typename T, typename FnT> static void fields(T &S, FnT F) {
+    F("since", S.Since);
+    F("links", S.Links);
+    F("failed_links", S.FailedLinks);
+    F("sent_bytes", S.BytesSent);
+    F("received_bytes", S.BytesReceived);
+    F("seconds", S.Seconds);
+    F("work_seconds", S.Work);
+    F("plugins", S.Plugins);
+    F("workers", S.Workers);
+    F("slowest_modules", S.Slowest);
+    F("last_links", S.Last);
+  }
 };
 
 /// The most workers, slow modules and links that are kept.

@@ -19,12 +19,10 @@ using PlanEvent = plan::Event;
 std::string dtlto::localReason(Cause Why, StringRef What,
                                StringRef PluginFailure,
                                unsigned TimeoutSeconds) {
-  std::string Text = What.str();
   switch (Why) {
   case Cause::Timeout:
-    Text = "no result within " + std::to_string(TimeoutSeconds) +
+    return "no result within " + std::to_string(TimeoutSeconds) +
            " s (--thinlto-dist-timeout)";
-    return Text;
   case Cause::NotExpressible:
     return (What + " cannot be expressed on a remote compiler's command line")
         .str();
@@ -42,7 +40,7 @@ std::string dtlto::localReason(Cause Why, StringRef What,
     return PluginFailure.empty() ? "the plugin has failed"
                                  : PluginFailure.str();
   default:
-    return Text;
+    return What.str();
   }
 }
 

@@ -213,24 +213,9 @@ bool dtlto::hasFailed(const AttemptRecord &A) {
 void Summarizer::count() {
   for (size_t I = 0; I != Record.jobs().size(); ++I) {
     const JobRecord &J = Record.jobs()[I];
-    switch (J.From) {
-    case JobRecord::Source::Worker:
-      ++S.FromWorker;
+    ++S.From[size_t(J.From)];
+    if (J.From == JobRecord::Source::Worker)
       S.BytesBack += J.ObjectBytes;
-      break;
-    case JobRecord::Source::Local:
-      ++S.FromLocal;
-      break;
-    case JobRecord::Source::Cache:
-      ++S.FromCache;
-      break;
-    case JobRecord::Source::RemoteCache:
-      ++S.FromRemoteCache;
-      break;
-    case JobRecord::Source::None:
-      ++S.WithoutObject;
-      break;
-    }
     size_t Winner = winnerIndex(J);
     for (size_t K = 0; K != J.Attempts.size(); ++K) {
       const AttemptRecord &A = J.Attempts[K];

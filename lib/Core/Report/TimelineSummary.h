@@ -110,8 +110,8 @@ struct Summary {
   std::vector<JobPlaces> Places;
 
   // Of all jobs.
-  size_t FromWorker = 0, FromLocal = 0, FromCache = 0, FromRemoteCache = 0,
-         WithoutObject = 0;
+  std::array<size_t, 5> From = {}; // by JobRecord::Source
+  size_t from(JobRecord::Source S) const { return From[size_t(S)]; }
   size_t Retries = 0, Duplicates = 0, DuplicatesWon = 0, FailedAttempts = 0;
   uint64_t BytesOut = 0;  // inputs of all accepted attempts, uncompressed
   uint64_t BytesBack = 0; // objects of workers

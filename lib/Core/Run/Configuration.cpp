@@ -10,11 +10,10 @@
 #include "Host/PluginCheck.h"
 #include "Host/PluginLoader.h"
 #include "Host/RemoteStore.h"
+#include "Support/AtomicFile.h"
 #include "Support/Failure.h"
 #include "Support/FileTask.h"
-#include "Support/System.h"
 #include "Support/Text.h"
-#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/CommandLine.h"
@@ -110,47 +109,21 @@ static std::string machineFile() {
 #endif
 }
 
-/// Empty if the user has no folder for such files.
-static std::string userFile() {
-  SmallString<256> Path;
-  // The XDG Base Directory Specification says to ignore a relative
-  // XDG_CONFIG_HOME, which would depend on the current folder.
-  if (!sys::path::user_config_directory(Path) ||
-      !sys::path::is_absolute(Path)) {
-    if (!sys::path::home_directory(Path) || !sys::path::is_absolute(Path))
-      return "";
-    sys::path::append(Path, ".config");
-  }
-  sys::path::append(Path, "dtlto.conf");
-  return Path.str().str();
-}
-
 static Error readFile(Options &Opts, const std::string &Path,
                       OptionLevel Level) {
   if (Path.empty())
     return Error::success();
-  struct File {
-    std::string Text, Problem;
-  };
-  auto F = std::make_shared<File>(); // shared with a thread that may stay
-  FileAccess Access = runFileTask(sys::path::parent_path(Path), [Path, F] {
-    Expected<std::optional<std::string>> Text =
-        readSmallFile(Path, MaxFileSize);
-    if (!Text)
-      F->Problem = toString(Text.takeError());
-    else if (Text->value_or("").size() > MaxFileSize)
-      F->Problem = "it is longer than a configuration";
-    else
-      F->Text = Text->value_or("");
-  });
-  std::string Problem =
-      Access == FileAccess::Done ? F->Problem : std::string(NoAnswer);
-  if (!Problem.empty()) {
+  // Shared with a thread that may stay.
+  auto Text = std::make_shared<std::optional<std::string>>();
+  if (Error E = tryFileTask(sys::path::parent_path(Path), [Path, Text] {
+        return readTextFile(Path, MaxFileSize, "a configuration")
+            .moveInto(*Text);
+      })) {
     Opts.Notes.push_back("the options in '" + printable(Path) +
-                         "' are not used: " + Problem);
+                         "' are not used: " + toString(std::move(E)));
     return Error::success();
   }
-  return readConfigurationText(Opts, F->Text, Path, Level);
+  return readConfigurationText(Opts, Text->value_or(""), Path, Level);
 }
 
 Error dtlto::readConfiguration(Options &Opts) {
@@ -160,7 +133,10 @@ Error dtlto::readConfiguration(Options &Opts) {
     return Error::success();
   if (Error E = readFile(Opts, machineFile(), OptionLevel::MachineFile))
     return E;
-  if (Error E = readFile(Opts, userFile(), OptionLevel::UserFile))
+  if (Error E = readFile(
+          Opts,
+          userFile(sys::path::user_config_directory, ".config", "dtlto.conf"),
+          OptionLevel::UserFile))
     return E;
   if (auto Text = sys::Process::GetEnv("DTLTO_OPTIONS"))
     if (Error E = readOptionsVariable(Opts, *Text))

@@ -8,16 +8,10 @@
 #include "Run/CostFile.h"
 #include "Support/AtomicFile.h"
 #include "Support/Failure.h"
-#include "Support/System.h"
 #include "LLVM/Version.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
-#include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/xxhash.h"
-#include <chrono>
 
 using namespace llvm;
 using namespace dtlto;
@@ -29,32 +23,19 @@ static constexpr StringLiteral Version = "1 ";
 // Bytes
 //===----------------------------------------------------------------------===//
 
-static void appendHex(std::string &Text, uint64_t N) {
-  for (int Shift = 60; Shift >= 0; Shift -= 4)
-    Text += hexdigit(N >> Shift & 15, /*LowerCase=*/true);
+static std::string hex(uint64_t N) {
+  return utohexstr(N, /*LowerCase=*/true, /*Width=*/16);
 }
 
 static bool takeHex(StringRef &Text, uint64_t &N) {
-  if (Text.size() < 16)
-    return false;
-  N = 0;
-  for (char C : Text.take_front(16)) {
-    if (!isHexDigit(C) || isUpper(C))
-      return false;
-    N = N << 4 | hexDigitValue(C);
-  }
-  Text = Text.drop_front(16);
-  return true;
+  StringRef Digits = Text.take_front(16);
+  Text = Text.drop_front(Digits.size());
+  return Digits.size() == 16 && none_of(Digits, isUpper) &&
+         !Digits.getAsInteger(16, N);
 }
 
 static bool takeNumber(StringRef &Text, uint64_t &N, uint64_t Max) {
-  size_t Length = Text.find_if_not(isDigit);
-  StringRef Digits = Text.take_front(Length);
-  if (Digits.empty() || Digits.front() == '0' || Digits.getAsInteger(10, N) ||
-      N > Max)
-    return false;
-  Text = Text.drop_front(Digits.size());
-  return true;
+  return !Text.starts_with("0") && !Text.consumeInteger(10, N) && N <= Max;
 }
 
 static bool takeEntry(StringRef &Text, CostEntry &Entry) {
@@ -97,85 +78,36 @@ Expected<std::vector<CostEntry>> dtlto::parseCosts(StringRef Text) {
 std::string dtlto::formatCosts(ArrayRef<CostEntry> Entries) {
   std::string Body;
   for (const CostEntry &E : Entries) {
-    appendHex(Body, E.Key);
-    Body += " " + utostr(E.Bytes) + " " + utostr(E.Microseconds);
+    Body += hex(E.Key) + " " + utostr(E.Bytes) + " " + utostr(E.Microseconds);
     Body += (E.KiB ? " " + utostr(E.KiB) : "") + "\n";
   }
-  std::string Text = (Magic + Version).str();
-  appendHex(Text, xxh3_64bits(Body));
-  return Text + "\n" + Body;
+  return (Magic + Version).str() + hex(xxh3_64bits(Body)) + "\n" + Body;
 }
 
 //===----------------------------------------------------------------------===//
 // Files
 //===----------------------------------------------------------------------===//
 
-/// Returns the bytes of the file at \p Path, or nothing if there is none.
-static Expected<std::optional<std::string>> readBytes(const std::string &Path) {
-  auto Text = readSmallFile(Path, MaxCostFileSize);
-  if (Text && *Text && (*Text)->size() > MaxCostFileSize)
-    return failure("it is larger than a cost history can be");
-  return Text;
-}
+static constexpr FileKind CostFile = {
+    "a cost history", Magic, "it is not a cost history", MaxCostFileSize};
 
 Expected<std::string> dtlto::readCostText(StringRef Path) {
-  Expected<std::optional<std::string>> Text = readBytes(Path.str());
+  auto Text = readTextFile(Path, CostFile.MaxSize, CostFile.Content);
   if (!Text)
     return Text.takeError();
   if (*Text && (*Text)->empty())
-    return parseCosts("").takeError();
+    return failure(CostFile.Other);
   return Text->value_or("");
 }
 
-Expected<std::vector<CostEntry>> dtlto::readCostFile(StringRef Path) {
-  Expected<std::string> Text = readCostText(Path);
-  if (!Text)
-    return Text.takeError();
-  if (Text->empty())
-    return std::vector<CostEntry>();
-  return parseCosts(*Text);
-}
-
-/// Returns the entries of the file at \p Path, which is about to be replaced.
-/// Fails if the file may be something that the user wants to keep.
-static Expected<std::vector<CostEntry>> readToReplace(const std::string &Path) {
-  Expected<std::optional<std::string>> Text = readBytes(Path);
-  if (!Text)
-    return Text.takeError();
-  if (!*Text)
-    return std::vector<CostEntry>();
-  // A failed file system may leave a file empty, or full of zeros.
-  bool IsCostFile = StringRef(**Text).starts_with(Magic) ||
-                    (*Text)->find_first_not_of('\0') == std::string::npos;
-  if (!IsCostFile)
-    return failure("it is not a cost history");
-  Expected<std::vector<CostEntry>> Entries = parseCosts(**Text);
-  if (Entries)
-    return Entries;
-  consumeError(Entries.takeError());
-  return std::vector<CostEntry>();
-}
-
 Error dtlto::updateCostFile(
-    StringRef PathRef, function_ref<void(std::vector<CostEntry> &)> Change) {
-  std::string Path = PathRef.str();
-  StringRef Folder = sys::path::parent_path(Path);
-  if (!Folder.empty())
-    if (std::error_code EC = sys::fs::create_directories(Folder))
-      return failure("its folder cannot be created: " + EC.message());
-  // Check before the lock file is made: /dev/null must not get one.
-  if (Expected<std::vector<CostEntry>> Entries = readToReplace(Path); !Entries)
-    return Entries.takeError();
-
-  auto Lock = lockFile(Path + ".lock", std::chrono::milliseconds(500));
-  if (!Lock)
-    return Lock.takeError();
-  Expected<std::vector<CostEntry>> Entries = readToReplace(Path);
-  if (!Entries)
-    return Entries.takeError();
-  Change(*Entries);
-  if (Error E = replaceFile(
-          Path, [&](raw_ostream &OS) { OS << formatCosts(*Entries); }))
-    return failure("it cannot be written: " + toString(std::move(E)));
-  return Error::success();
+    StringRef Path, function_ref<void(std::vector<CostEntry> &)> Change) {
+  return updateFile(Path, CostFile, std::chrono::milliseconds(500),
+                    [&](StringRef Text) {
+                      std::vector<CostEntry> Entries;
+                      // A damaged file has none.
+                      consumeError(parseCosts(Text).moveInto(Entries));
+                      Change(Entries);
+                      return formatCosts(Entries);
+                    });
 }

@@ -15,13 +15,7 @@
 // without leading zeros, lines end with a line feed, and keys are unique, so
 // equal entries give equal bytes. Entries are in order of last use, the latest
 // first; the last one is dropped first. The file has no times of day, so a
-// wrong clock can't spoil it.
-//
-// Several links may read and write the file at once. A writer holds a lock on
-// `<file>.lock`, reads the file again, and replaces it by renaming a temporary
-// file. So readers need no lock and see a complete file or none. The lock is
-// flock(), which ends with its process. On file systems without such locks,
-// writers do without: the last of two concurrent writers wins.
+// wrong clock can't spoil it. Links share the file as AtomicFile.h says.
 //
 //===----------------------------------------------------------------------===//
 
@@ -63,10 +57,8 @@ llvm::Expected<std::vector<CostEntry>> parseCosts(llvm::StringRef Text);
 /// within their bounds, and at most MaxCostEntries entries.
 std::string formatCosts(llvm::ArrayRef<CostEntry> Entries);
 
-/// Reads the file at \p Path. A missing file has no entries. Fails if an
-/// existing file can't be used. Waits for nothing but the disk.
-llvm::Expected<std::vector<CostEntry>> readCostFile(llvm::StringRef Path);
-/// Like readCostFile(), before parseCosts(). Returns "" if there is no file.
+/// Returns the text of the file at \p Path, for parseCosts(); "" if there is no
+/// file. Fails if an existing file can't be used.
 llvm::Expected<std::string> readCostText(llvm::StringRef Path);
 
 /// Reads the entries of the file at \p Path (none if it can't be used), lets

@@ -63,6 +63,11 @@ static double seconds(const CostEntry &E) {
   return double(E.Microseconds) / 1e6;
 }
 
+static uint64_t inMicroseconds(double Seconds) {
+  return uint64_t(
+      std::clamp(std::round(Seconds * 1e6), 1.0, double(MaxCostMicroseconds)));
+}
+
 static uint64_t boundedBytes(uint64_t Bytes) {
   return std::clamp<uint64_t>(Bytes, 1, MaxCostBytes);
 }
@@ -103,39 +108,28 @@ StringRef CostHistory::folder() const {
 std::unique_ptr<CostHistory> CostHistory::load(StringRef Path,
                                                std::string *Note) {
   std::unique_ptr<CostHistory> History(new CostHistory(Path));
-  struct File {
-    std::string Text;
-    std::string Why; // why it can't be used
-  };
-  auto Read = std::make_shared<File>();
   FileAccess Access = FileAccess::Done;
-  if (!Path.empty())
-    Access = runFileTask(History->folder(), [Read, Path = Path.str()] {
-      if (Expected<std::string> Text = readCostText(Path))
-        Read->Text = std::move(*Text);
-      else
-        Read->Why = toString(Text.takeError());
-    });
-  History->HasTimedOut = Access == FileAccess::TimedOut;
   std::vector<CostEntry> Entries;
-  std::string Why = NoAnswer;
-  if (Access == FileAccess::Done) {
-    Why = std::move(Read->Why);
-    if (!Read->Text.empty()) {
-      if (Expected<std::vector<CostEntry>> Parsed = parseCosts(Read->Text))
-        Entries = std::move(*Parsed);
-      else
-        Why = toString(Parsed.takeError());
-    }
-  }
-  std::string Text = "no cost history";
-  if (!Why.empty())
-    Text = "cost history '" + Path.str() + "' is not used: " + Why;
+  auto Text = std::make_shared<std::string>();
+  Error E = Path.empty() ? Error::success()
+                         : tryFileTask(
+                               History->folder(),
+                               [Text, Path = Path.str()] {
+                                 return readCostText(Path).moveInto(*Text);
+                               },
+                               /*Bytes=*/0, &Access);
+  if (!E && !Text->empty())
+    E = parseCosts(*Text).moveInto(Entries);
+  History->HasTimedOut = Access == FileAccess::TimedOut;
+  std::string Result = "no cost history";
+  if (E)
+    Result = "cost history '" + Path.str() +
+             "' is not used: " + toString(std::move(E));
   else if (!Path.empty())
-    Text = "cost history '" + Path.str() + "': " + utostr(Entries.size()) +
-           " modules";
+    Result = "cost history '" + Path.str() + "': " + utostr(Entries.size()) +
+             " modules";
   if (Note)
-    *Note = Text;
+    *Note = Result;
   History->setKnown(std::move(Entries));
   return History;
 }
@@ -189,22 +183,24 @@ void CostHistory::record(StringRef KeyText, uint64_t Bytes, double Seconds,
   if (Path.empty())
     return;
   std::lock_guard<std::mutex> Lock(Mutex);
-  Data.NewTimes.push_back({xxh3_64bits(KeyText), boundedBytes(Bytes), Seconds,
+  Data.NewTimes.push_back({xxh3_64bits(KeyText), boundedBytes(Bytes),
+                           inMicroseconds(Seconds),
                            std::min(Memory, MaxCostBytes) / 1024});
 }
 
 /// Returns the recorded time that counts for each module.
-std::vector<CostHistory::Time> CostHistory::Contents::newTimesByKey() const {
-  std::vector<Time> Times = NewTimes;
-  llvm::stable_sort(Times, [](const Time &A, const Time &B) {
-    return std::tie(A.Key, A.Bytes) < std::tie(B.Key, B.Bytes);
+std::vector<CostEntry> CostHistory::Contents::newTimesByKey() const {
+  std::vector<CostEntry> Times = NewTimes;
+  // The first of each key is the largest and, of equally large ones, the last.
+  std::reverse(Times.begin(), Times.end());
+  llvm::stable_sort(Times, [](const CostEntry &A, const CostEntry &B) {
+    return std::tie(A.Key, B.Bytes) < std::tie(B.Key, A.Bytes);
   });
-  // Keep the last of each key: of equally large ones, the latest.
-  size_t NumKept = 0;
-  for (size_t I = 0; I != Times.size(); ++I)
-    if (I + 1 == Times.size() || Times[I + 1].Key != Times[I].Key)
-      Times[NumKept++] = Times[I];
-  Times.resize(NumKept);
+  Times.erase(std::unique(Times.begin(), Times.end(),
+                          [](const CostEntry &A, const CostEntry &B) {
+                            return A.Key == B.Key;
+                          }),
+              Times.end());
   return Times;
 }
 
@@ -225,20 +221,17 @@ void CostHistory::Contents::merge(std::vector<CostEntry> &Entries) const {
     if (Merged.size() != MaxCostEntries && Done.insert(E.Key).second)
       Merged.push_back(E);
   };
-  for (const Time &T : newTimesByKey()) {
-    double Seconds = T.Seconds;
-    uint64_t KiB = T.KiB;
+  for (CostEntry &T : newTimesByKey()) {
     const CostEntry *Old = findOld(T.Key);
     if (Old && haveSimilarSize(Old->Bytes, T.Bytes)) {
-      Seconds = (Seconds + scale(seconds(*Old), Old->Bytes, T.Bytes)) / 2;
-      if (KiB == 0)
-        KiB = std::min(
+      T.Microseconds = inMicroseconds(
+          (seconds(T) + scale(seconds(*Old), Old->Bytes, T.Bytes)) / 2);
+      if (T.KiB == 0)
+        T.KiB = std::min(
             static_cast<uint64_t>(scale(double(Old->KiB), Old->Bytes, T.Bytes)),
             MaxCostBytes / 1024);
     }
-    double Microseconds =
-        std::clamp(std::round(Seconds * 1e6), 1.0, double(MaxCostMicroseconds));
-    add({T.Key, T.Bytes, uint64_t(Microseconds), KiB});
+    add(T);
   }
   for (size_t I = 0; I != KnownEntries.size(); ++I)
     if (IsUsed[I])
@@ -255,30 +248,29 @@ std::string CostHistory::save() {
   struct File {
     Contents Snapshot;
     std::vector<CostEntry> NewEntries;
-    std::string Why; // why it couldn't be written
   };
   auto Update = std::make_shared<File>();
   Update->Snapshot = Data;
   // Merging takes time as well.
   const uint64_t Work =
       (Data.KnownEntries.size() + Data.NewTimes.size()) * WorkOfEntry;
-  FileAccess Access = runFileTask(
+  FileAccess Access;
+  Error E = tryFileTask(
       folder(),
       [Update, Path = Path] {
-        if (Error E =
-                updateCostFile(Path, [&](std::vector<CostEntry> &Entries) {
-                  Update->Snapshot.merge(Entries);
-                  Update->NewEntries = Entries;
-                }))
-          Update->Why = toString(std::move(E));
+        return updateCostFile(Path, [&](std::vector<CostEntry> &Entries) {
+          Update->Snapshot.merge(Entries);
+          Update->NewEntries = Entries;
+        });
       },
-      Work);
+      Work, &Access);
   HasTimedOut = Access == FileAccess::TimedOut;
-  if (Access == FileAccess::Skipped) // already reported
-    return "";
-  std::string Why = Access == FileAccess::Done ? Update->Why : NoAnswer;
-  if (!Why.empty())
+  if (E) {
+    std::string Why = toString(std::move(E));
+    if (Access == FileAccess::Skipped) // already reported
+      return "";
     return "cost history '" + Path + "' was not written: " + Why;
+  }
   setKnown(std::move(Update->NewEntries));
   Data.NewTimes.clear();
   return "";

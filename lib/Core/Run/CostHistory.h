@@ -25,6 +25,7 @@
 
 #include "Host/ModuleNames.h"
 #include "Run/CostFile.h"
+#include "Support/Messages.h"
 #include <memory>
 #include <mutex>
 
@@ -82,25 +83,22 @@ public:
   /// Whether load() or save() has just timed out on the folder: report it.
   /// False if that was known before.
   bool hasTimedOut() const { return HasTimedOut; }
+  MessageLevel noteLevel() const {
+    return HasTimedOut ? MessageLevel::Note : MessageLevel::Debug;
+  }
 
   /// The number of known modules.
   size_t size() const;
 
 private:
-  struct Time {
-    uint64_t Key, Bytes;
-    double Seconds;
-    uint64_t KiB;
-  };
-
   /// The data that save() copies, so that it can abandon the file task.
   struct Contents {
     std::vector<CostEntry> KnownEntries; // by key
     mutable std::vector<bool> IsUsed;    // those with estimates
-    std::vector<Time> NewTimes;          // in chronological order
+    std::vector<CostEntry> NewTimes;     // in chronological order
 
     const CostEntry *find(uint64_t Key) const;
-    std::vector<Time> newTimesByKey() const;
+    std::vector<CostEntry> newTimesByKey() const;
     void merge(std::vector<CostEntry> &Entries) const;
   };
 

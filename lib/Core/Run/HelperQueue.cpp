@@ -21,23 +21,17 @@ void HelperQueue::add(plan::JobId J, double Seconds, size_t ImportWork,
   Queue.emplace(J, Entry{Seconds, ImportWork, std::move(Task)});
 }
 
-HelperQueue::Entries::iterator HelperQueue::next() {
+HelperQueue::Work HelperQueue::take() {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  assert(!Queue.empty());
   auto Next = Queue.begin();
-  if (!HasIdle || Next->second.Seconds >= LongThreshold)
-    return Next;
-  size_t Num = 0;
+  const bool MayChoose = HasIdle && Next->second.Seconds < LongThreshold;
+  size_t Num = MayChoose ? 0 : MaxChoice;
   for (auto It = Next; It != Queue.end() && Num != MaxChoice &&
                        Next->second.ImportWork > LittleWork;
        ++It, ++Num)
     if (It->second.ImportWork < Next->second.ImportWork)
       Next = It;
-  return Next;
-}
-
-HelperQueue::Work HelperQueue::take() {
-  std::lock_guard<std::mutex> Lock(Mutex);
-  assert(!Queue.empty());
-  auto Next = next();
   Work Task = std::move(Next->second.Task);
   Queue.erase(Next);
   return Task;

@@ -47,11 +47,9 @@ private:
     size_t ImportWork;
     Work Task;
   };
-  using Entries = std::multimap<plan::JobId, Entry>;
-  Entries::iterator next();
 
   std::mutex Mutex;
-  Entries Queue; // guarded by Mutex
+  std::multimap<plan::JobId, Entry> Queue; // guarded by Mutex
   // Atomic, since they are set after each event, without waiting for helpers.
   std::atomic<bool> HasIdle = false;
   std::atomic<double> LongThreshold = 0;

@@ -16,6 +16,7 @@
 
 using namespace llvm;
 using namespace dtlto;
+using namespace std::chrono_literals;
 
 using plan::AttemptId;
 using plan::Cause;
@@ -28,6 +29,32 @@ static uint64_t memoryFor(const BuiltJob &Built) {
   for (const dtlto_input &Input : Built.Inputs)
     Bytes += Input.bytes.size;
   return Bytes;
+}
+
+/// Reports the time and the session's state to the plan.
+void LinkRun::tick() {
+  // Local code generation is a sign of life as well.
+  if (Clock::time_point Now = Clock::now(); TheSession && Now >= NextPoll) {
+    NextPoll = Now + 100ms;
+    for (AttemptId Id : ThePlan->accepted())
+      // Each step may end the session.
+      if (TheSession && Now - TheSession->lastLocalRun(Id) < 200ms)
+        step({PlanEvent::Alive, /*Job=*/0, Id});
+  }
+  PlanEvent E{PlanEvent::Tick};
+  std::string Why; // why a call hangs
+  if (auto C = TheSession ? TheSession->currentCall() : std::nullopt) {
+    E.CallSince = C->Since - Ctx.StartTime;
+    Why = (Twine(C->Name) + "() has not returned within " +
+           Twine(static_cast<unsigned>(secondsSince(C->Since))) + " s")
+              .str();
+  }
+  Step S;
+  S.Why = Why;
+  step(E, S);
+  for (const auto &O : Observers)
+    if (Clock::now() >= O->due())
+      O->tick();
 }
 
 void LinkRun::handle(Event &E) {
@@ -107,13 +134,12 @@ bool LinkRun::handleSessionEvent(Event &E, PlanEvent &P, Step &S) {
     P.HasRoomSince = E.HasRoomSince;
     if (P.What == PlanEvent::Failed) {
       P.Why = Cause::Refused;
-      std::string Why =
+      E.Message =
           "submit() refused the job with error " + std::to_string(E.Status);
-      E.Message = std::move(Why);
       S.Why = E.Message;
     }
     if (P.What == PlanEvent::Busy && ThePlan->isLive(E.Job))
-      attempt(E.Job).Built = std::move(E.Built);
+      Attempts[E.Job].Built = std::move(E.Built);
     return true;
   case Event::State:
     P.What = PlanEvent::StateChanged;
@@ -135,7 +161,7 @@ bool LinkRun::handleSessionEvent(Event &E, PlanEvent &P, Step &S) {
 /// Whether the object of \p J that was found may replace that of the plugin. If
 /// the plugin compiles the job in this process, both would write side files.
 bool LinkRun::mayUseFound(plan::JobId J) {
-  if (!TheSession || Source->sideFiles(Jobs[J]->Number).empty())
+  if (!TheSession || Source->sideFiles(Jobs[J].Number).empty())
     return true;
   return none_of(Attempts, [&](const auto &A) {
     return JobOf[A.first] == J && !TheSession->blockLocalRun(A.first);
@@ -147,9 +173,9 @@ void LinkRun::handleLocalEvent(Event &E, PlanEvent &P, Step &S) {
   const bool IsLive = ThePlan->isLive(E.Job);
   NumOnThreads -= E.Kind != Event::Found && E.Kind != Event::TokenTaken;
   if (E.Out)
-    Jobs[JobOf[E.Job]]->Out = std::move(E.Out);
+    Jobs[JobOf[E.Job]].Out = std::move(E.Out);
   if (E.RemoteOut)
-    Jobs[JobOf[E.Job]]->RemoteOut = std::move(E.RemoteOut);
+    Jobs[JobOf[E.Job]].RemoteOut = std::move(E.RemoteOut);
   switch (E.Kind) {
   case Event::Found:
     P.What = PlanEvent::Found;
@@ -164,14 +190,14 @@ void LinkRun::handleLocalEvent(Event &E, PlanEvent &P, Step &S) {
                                           : PlanEvent::NotExpressible;
     if (E.Built && IsLive) {
       P.Bytes = memoryFor(*E.Built);
-      attempt(E.Job).Built = std::move(E.Built);
+      Attempts[E.Job].Built = std::move(E.Built);
     }
     return;
   case Event::CacheHit:
     P.What = PlanEvent::CacheHit;
     P.MustCompare = !E.CacheEntry.empty();
     if (P.MustCompare && IsLive)
-      attempt(E.Job).Result = {
+      Attempts[E.Job].Result = {
           std::move(E.Object), false, {}, {}, std::move(E.CacheEntry)};
     return;
   case Event::Broken:
@@ -185,7 +211,7 @@ void LinkRun::handleLocalEvent(Event &E, PlanEvent &P, Step &S) {
     if (IsLive && E.Status == DTLTO_OK)
       confirm(JobOf[E.Job], E.Object.bytes());
     if (ThePlan->isLive(E.Job))
-      attempt(E.Job).Result = {std::move(E.Object), E.NoObject, {}, {}};
+      Attempts[E.Job].Result = {std::move(E.Object), E.NoObject, {}, {}};
     return;
   case Event::Delivered:
     P.What =
@@ -195,7 +221,7 @@ void LinkRun::handleLocalEvent(Event &E, PlanEvent &P, Step &S) {
     assert(E.Kind == Event::Verified);
     P.What = E.Message.empty() ? PlanEvent::Verified : PlanEvent::VerifyFailed;
     // The local compile has written the side files.
-    JobResult &R = attempt(Jobs[E.Job]->Winner).Result;
+    JobResult &R = Attempts[Jobs[E.Job].Winner].Result;
     R.Packed.reset();
     R.Outputs = {};
   }
@@ -216,26 +242,21 @@ static bool isFromOtherWorker(ArrayRef<RefusedObject> Refused, StringRef Object,
 /// Tells the plan which refused objects of \p J are the same as \p Object,
 /// which is good.
 void LinkRun::confirm(plan::JobId J, StringRef Object) {
-  for (const RefusedObject &R : std::exchange(Jobs[J]->Refused, {})) {
-    if (R.Digest != digestOf(Object))
-      continue;
-    PlanEvent P{PlanEvent::Confirmed};
-    P.Job = J;
-    P.Attempt = R.Attempt;
-    step(P);
-  }
+  for (const RefusedObject &R : std::exchange(Jobs[J].Refused, {}))
+    if (R.Digest == digestOf(Object))
+      step({PlanEvent::Confirmed, J, R.Attempt});
 }
 
 /// Checks the plugin's result of a job, and passes it to the plan. A check
 /// takes 14 us for each 100 KB; a round trip to another thread would take 40
 /// us.
 void LinkRun::handleDone(Event &Done) {
-  const Job &J = *Jobs[JobOf[Done.Job]];
+  const Job &J = Jobs[JobOf[Done.Job]];
   const AttemptId A = Done.Job;
   const plan::WorkerId Worker = recordWorker(A, Done.Worker);
   const bool HasDigest = Done.HasDigest;
   CheckedResult C = checkResult(
-      std::move(Done), printable(J.Facts.Name), attempt(A).Side,
+      std::move(Done), printable(J.Facts.Name), Attempts[A].Side,
       [&](StringRef Object) {
         return Source->check(J.Number, Object,
                              HasDigest ||
@@ -255,10 +276,10 @@ void LinkRun::handleDone(Event &Done) {
   if (C.Failure == Cause::None)
     confirm(Id, C.Result.Object.bytes());
   if (C.Failure == Cause::BadResult)
-    Jobs[Id]->Refused.push_back({E.Job, P.Worker, C.Digest});
+    Jobs[Id].Refused.push_back({E.Job, P.Worker, C.Digest});
   if (C.Failure == Cause::None ||
       (C.Failure == Cause::LocalCompiler && E.IsFromLinker))
-    attempt(E.Job).Result = std::move(C.Result);
+    Attempts[E.Job].Result = std::move(C.Result);
   Step S;
   S.Output = E.Message;
   S.Errors = E.Errors;
@@ -273,5 +294,5 @@ void LinkRun::handleDone(Event &Done) {
 plan::WorkerId LinkRun::recordWorker(AttemptId A, StringRef Name) {
   if (Name.empty())
     return 0;
-  return WorkerOf[A] = Workers.id(Name);
+  return WorkerOf[A] = Workers.insert(Name.str());
 }

@@ -13,6 +13,7 @@
 #include "Run/Observers.h"
 #include "Run/RemoteCache.h"
 #include "Support/System.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <set>
 
@@ -24,20 +25,17 @@ using plan::Action;
 using plan::AttemptId;
 using PlanEvent = plan::Event;
 
-// The limit of close().
-static constexpr std::chrono::seconds MaxClose = 10s;
-// The limit of open() if no job is left for the plugin.
-static constexpr std::chrono::seconds MaxOpen = 2s;
+// The limits of close(), and of open() if no job is left for the plugin.
+static constexpr std::chrono::seconds MaxClose = 10s, MaxOpen = 2s;
 
 LinkRun::LinkRun(const RunContext &Ctx, std::shared_ptr<JobSource> TheSource,
                  function_ref<void(plan::Options &)> Adjust)
     : Ctx(Ctx), Source(std::move(TheSource)) {
   for (size_t J = 0; J != Source->numJobs(); ++J)
-    Jobs.push_back(std::make_unique<Job>(Job{J, Source->facts(J)}));
+    Jobs.push_back({J, Source->facts(J)});
   orderJobs();
   std::string Note;
-  std::unique_ptr<Jobserver> Tokens =
-      Jobserver::connect(Ctx.opts().MakeFlags, Note);
+  auto Tokens = Jobserver::connect(Ctx.opts().MakeFlags, Note);
   if (!Note.empty())
     Ctx.msg().debug(Note);
   Room = std::make_shared<LocalRoom>(Ctx.opts().LocalMemory, std::move(Tokens));
@@ -47,17 +45,14 @@ LinkRun::LinkRun(const RunContext &Ctx, std::shared_ptr<JobSource> TheSource,
     Adjust(O);
   CloseTimeout = std::min<plan::Time>({MaxClose, O.CallTimeout, O.JobTimeout});
   std::vector<plan::JobInfo> Infos;
-  for (const auto &J : Jobs)
+  for (const Job &J : Jobs)
     Infos.push_back(
-        {J->Facts.Seconds, !Source->sideFiles(J->Number).empty(), J->Memory});
+        {J.Facts.Seconds, !Source->sideFiles(J.Number).empty(), J.Memory});
   ThePlan = std::make_unique<plan::Plan>(Infos, O);
-  if (Ctx.Store && Ctx.isLast()) {
-    std::vector<size_t> Numbers;
-    for (const auto &J : Jobs)
-      Numbers.push_back(J->Number);
-    Remote =
-        std::make_unique<RemoteCache>(Ctx, *Source, std::move(Numbers), Events);
-  }
+  if (Ctx.Store && Ctx.isLast())
+    Remote = std::make_unique<RemoteCache>(
+        Ctx, *Source,
+        map_to_vector(Jobs, [](const Job &J) { return J.Number; }), Events);
   startObservers();
   if (O.VerifyPercent != 0)
     Ctx.msg().debug("--thinlto-dist-verify=" + Twine(O.VerifyPercent) + ":" +
@@ -68,27 +63,16 @@ LinkRun::LinkRun(const RunContext &Ctx, std::shared_ptr<JobSource> TheSource,
 
 LinkRun::~LinkRun() = default;
 
-plan::WorkerId WorkerNames::id(StringRef Name) {
-  if (Name.empty())
-    return 0;
-  auto [It, IsNew] = Ids.try_emplace(Name, Names.size());
-  if (IsNew)
-    Names.push_back(Name.str());
-  return It->second;
-}
-
 /// Estimates all jobs and sorts them.
 void LinkRun::orderJobs() {
   std::string Note;
   Costs = CostHistory::load(costHistoryPath(Ctx.opts()), &Note);
-  if (!Note.empty())
-    Ctx.msg().emit(
-        Costs->hasTimedOut() ? MessageLevel::Note : MessageLevel::Debug, Note);
-  for (auto &J : Jobs) {
-    JobFacts &F = J->Facts;
+  Ctx.msg().emit(Costs->noteLevel(), Note);
+  for (Job &J : Jobs) {
+    JobFacts &F = J.Facts;
     CostEstimate E = Costs->estimate(F.CostKey, F.Size, F.LoadedSize);
     F.Seconds = E.Seconds;
-    J->Memory = E.Memory;
+    J.Memory = E.Memory;
   }
   // A single local thread takes modules in LLVM's order, like in-process
   // ThinLTO, so that the order of warnings and the file that is written last
@@ -98,11 +82,11 @@ void LinkRun::orderJobs() {
   // LLVM also has its own order: the largest bitcode first.
   if (Ctx.opts().Order == OrderKind::Link)
     llvm::stable_sort(Jobs, [](const auto &A, const auto &B) {
-      return A->Facts.Number < B->Facts.Number;
+      return A.Facts.Number < B.Facts.Number;
     });
   else if (!KeepOrder)
     llvm::stable_sort(Jobs, [](const auto &A, const auto &B) {
-      return A->Facts.Seconds > B->Facts.Seconds;
+      return A.Facts.Seconds > B.Facts.Seconds;
     });
 }
 
@@ -117,7 +101,7 @@ plan::Options LinkRun::options() const {
                Ctx.Host.Config.NoFallback.empty();
   O.KeepOrder = KeepOrder;
   O.OpenAtOnce = !Jobs.empty() && !Source->mayHit() &&
-                 !Source->mustStayLocal(Jobs.front()->Number);
+                 !Source->mustStayLocal(Jobs.front().Number);
   O.MaxBytesInFlight = Ctx.opts().Memory;
   O.MaxLocalBytes = Ctx.opts().LocalMemory;
   O.NeedsTokens = Room->tokens() != nullptr;
@@ -147,11 +131,9 @@ void LinkRun::startObservers() {
 Error LinkRun::run() {
   if (Remote)
     Remote->lookUp();
-  {
-    Step First;
-    First.Now = now();
-    finishStep(First, ThePlan->start(First.Now));
-  }
+  Step First;
+  First.Now = now();
+  finishStep(First, ThePlan->start(First.Now));
   while (!ThePlan->isDone()) {
     Clock::time_point Due = Clock::now() + 1h;
     if (plan::Time At = ThePlan->wakeUp(); At != plan::Never)
@@ -193,14 +175,12 @@ void LinkRun::finish() {
   for (const auto &O : Observers)
     O->finish();
   if (std::string Note = Costs->save(); !Note.empty())
-    Ctx.msg().emit(Ctx.opts().Costs       ? MessageLevel::Warning
-                   : Costs->hasTimedOut() ? MessageLevel::Note
-                                          : MessageLevel::Debug,
-                   Note);
+    Ctx.msg().emit(
+        Ctx.opts().Costs ? MessageLevel::Warning : Costs->noteLevel(), Note);
   // Name only the workers whose objects are in the link.
   std::set<std::string> Winners;
-  for (const auto &J : Jobs)
-    if (StringRef Name = workerName(workerOf(J->Winner));
+  for (const Job &J : Jobs)
+    if (StringRef Name = workerName(workerOf(J.Winner));
         !Name.empty() && Name != ThisMachine)
       Winners.insert(Name.str());
   nameWorkersAtCrash(std::vector<std::string>(Winners.begin(), Winners.end()));
@@ -244,9 +224,12 @@ void LinkRun::perform(const Action &A) {
   case Action::CompileLocally:
     return compileLocally(A);
   case Action::Won:
-    Jobs[A.Job]->Winner = A.Attempt;
-    if (A.AKind == plan::AttemptKind::Found)
-      takeFound(A);
+    Jobs[A.Job].Winner = A.Attempt;
+    if (A.AKind == plan::AttemptKind::Found) {
+      Attempts[A.Attempt].Result = Remote->take(A.Job);
+      Attempts[A.Attempt].Side = Source->sideFiles(Jobs[A.Job].Number);
+      recordWorker(A.Attempt, RemoteCacheName);
+    }
     return;
   case Action::Refute:
     return TheSession->refute(A.Attempt);
@@ -264,7 +247,7 @@ void LinkRun::perform(const Action &A) {
   case Action::EndJob:
     if (A.Why == plan::Cause::LocalCompiler)
       deliverDespiteErrors(A);
-    Jobs[A.Job]->Out = Jobs[A.Job]->RemoteOut = nullptr;
+    Jobs[A.Job].Out = Jobs[A.Job].RemoteOut = nullptr;
     Attempts.erase(A.Attempt);
     if (Remote)
       Remote->drop(A.Job);
@@ -278,69 +261,33 @@ void LinkRun::perform(const Action &A) {
   }
 }
 
-/// Reports the time and the session's state to the plan.
-void LinkRun::tick() {
-  PlanEvent E{PlanEvent::Tick};
-  std::string Why; // why a call hangs
-  if (TheSession) {
-    // Local code generation is a sign of life as well.
-    if (Clock::time_point Now = Clock::now(); Now >= NextPoll) {
-      NextPoll = Now + 100ms;
-      for (AttemptId Id : ThePlan->accepted())
-        // Each step may end the session.
-        if (TheSession && Now - TheSession->lastLocalRun(Id) < 200ms) {
-          PlanEvent Alive{PlanEvent::Alive};
-          Alive.Attempt = Id;
-          step(Alive);
-        }
-    }
-    if (std::optional<Session::Call> C =
-            TheSession ? TheSession->currentCall() : std::nullopt) {
-      E.CallSince = C->Since - Ctx.StartTime;
-      Why = (Twine(C->Name) + "() has not returned within " +
-             Twine(static_cast<unsigned>(secondsSince(C->Since))) + " s")
-                .str();
-    }
-  }
-  Step S;
-  S.Why = Why;
-  step(E, S);
-  for (const auto &O : Observers)
-    if (Clock::now() >= O->due())
-      O->tick();
-}
-
 //===----------------------------------------------------------------------===//
 // Queries of observers
 //===----------------------------------------------------------------------===//
 
 const BuiltJob *LinkRun::built(AttemptId A) const {
   auto It = Attempts.find(A);
-  return It == Attempts.end() ? nullptr : It->second->Built.get();
+  return It == Attempts.end() ? nullptr : It->second.Built.get();
 }
 
 bool LinkRun::hasErrors() const { return TheNotices->hasErrors(); }
 
 uint64_t LinkRun::objectSize(AttemptId A) const {
   auto It = Attempts.find(A);
-  return It == Attempts.end() ? 0 : It->second->Result.Object.bytes().size();
+  return It == Attempts.end() ? 0 : It->second.Result.Object.bytes().size();
 }
 
 //===----------------------------------------------------------------------===//
 // Actions
 //===----------------------------------------------------------------------===//
 
-LinkRun::Attempt &LinkRun::attempt(AttemptId A) {
-  std::unique_ptr<Attempt> &It = Attempts[A];
-  if (!It)
-    It = std::make_unique<Attempt>();
-  return *It;
-}
-
-/// Runs \p Work on \p J on a helper thread. It ends with an event.
-void LinkRun::runOnHelper(plan::JobId J, std::function<void()> Work) {
-  const JobFacts &F = Jobs[J]->Facts;
+/// Begins \p Work on \p J, which ends with an event. With \p OnThread, it takes
+/// long enough for a helper thread.
+void LinkRun::begin(plan::JobId J, bool OnThread, std::function<void()> Work) {
   ++NumOnThreads;
+  if (!OnThread)
+    return Work();
+  const JobFacts &F = Jobs[J].Facts;
   HelperWork.add(J, F.Seconds, F.ImportWork, std::move(Work));
   if (!Helpers)
     Helpers =
@@ -348,23 +295,28 @@ void LinkRun::runOnHelper(plan::JobId J, std::function<void()> Work) {
   Helpers->async([this] { HelperWork.take()(); });
 }
 
+/// Reports the end of work on \p J, and why it failed, if it did. Any thread.
+void LinkRun::reportEnd(Event::KindTy Kind, plan::JobId J, Error Why) {
+  Event E{Kind};
+  E.Job = J;
+  E.Message = toString(std::move(Why));
+  Events->push(std::move(E));
+}
+
 void LinkRun::prepare(const Action &A) {
-  const Job &J = *Jobs[A.Job];
+  const Job &J = Jobs[A.Job];
   // Costs descend in the order of the jobs.
   uint64_t Cost =
       std::max<uint64_t>(1, static_cast<uint64_t>(J.Facts.Seconds * 1e6));
-  auto Work = [this, A, &J, Cost, Avoid = Workers.name(A.Avoid).str()] {
-    Events->push(Source->prepare(A, J.Number, Cost, Avoid));
-  };
-  if (Source->needsThread(A))
-    return runOnHelper(A.Job, std::move(Work));
-  ++NumOnThreads;
-  Work();
+  begin(A.Job, Source->needsThread(A),
+        [this, A, &J, Cost, Avoid = workerName(A.Avoid).str()] {
+          Events->push(Source->prepare(A, J.Number, Cost, Avoid));
+        });
 }
 
 void LinkRun::offer(const Action &A) {
-  const Job &J = *Jobs[A.Job];
-  Attempt &Current = attempt(A.Attempt);
+  const Job &J = Jobs[A.Job];
+  Attempt &Current = Attempts[A.Attempt];
   std::unique_ptr<BuiltJob> Job = std::move(Current.Built);
   if (Job->Job.fields & DTLTO_JOB_CONFIG) {
     Current.Side = Source->sideFiles(J.Number);
@@ -381,19 +333,11 @@ void LinkRun::offer(const Action &A) {
   TheSession->submit(std::move(Job), std::move(Local), A.Insist);
 }
 
-/// Makes the object from the remote cache the result of its attempt.
-void LinkRun::takeFound(const Action &A) {
-  Attempt &Current = attempt(A.Attempt);
-  Current.Result = Remote->take(A.Job);
-  Current.Side = Source->sideFiles(Jobs[A.Job]->Number);
-  recordWorker(A.Attempt, RemoteCacheName);
-}
-
 /// Cancels an attempt that is no longer needed.
 void LinkRun::cancel(AttemptId A) {
   if (TheSession)
     TheSession->forget(A);
-  if (auto &Stop = attempt(A).Stop)
+  if (auto &Stop = Attempts[A].Stop)
     *Stop = true;
   Attempts.erase(A);
 }
@@ -403,9 +347,9 @@ void LinkRun::compileLocally(const Action &A) {
     LocalPool = std::make_unique<WorkerThreads>(
         std::max(Ctx.Host.Parallelism, Ctx.opts().LocalJobs.value_or(1)));
   ++NumOnThreads;
-  auto Stop = std::make_shared<std::atomic<bool>>(false);
-  attempt(A.Attempt).Stop = Stop;
-  const Job &J = *Jobs[A.Job];
+  auto Stop = Attempts[A.Attempt].Stop =
+      std::make_shared<std::atomic<bool>>(false);
+  const Job &J = Jobs[A.Job];
   Room->begin(J.Memory);
   LocalPool->async([this, &J, Id = A.Attempt, Stop] {
     Clock::time_point Begin = Clock::now();
@@ -427,72 +371,66 @@ void LinkRun::compileLocally(const Action &A) {
 
 /// Compares the plugin's object with the local one.
 void LinkRun::verify(const Action &A) {
-  const Job &J = *Jobs[A.Job];
+  const Job &J = Jobs[A.Job];
   auto LocalResult =
-      std::make_shared<JobResult>(std::move(attempt(A.Attempt).Result));
+      std::make_shared<JobResult>(std::move(Attempts[A.Attempt].Result));
   Attempts.erase(A.Attempt);
   // The plan delivers it only after the comparison has ended.
-  const Attempt &Remote = attempt(J.Winner);
+  const Attempt &Remote = Attempts[J.Winner];
   RemoteResult M{Remote.Result.Object.bytes(), Remote.Result.Outputs,
                  Remote.Side, workerName(workerOf(J.Winner)).str(),
                  Remote.Result.CacheEntry};
-  runOnHelper(A.Job, [this, &J, LocalResult, M = std::move(M), Id = A.Job] {
-    Event E{Event::Verified};
-    E.Job = Id;
-    if (Error Why = Source->compare(J.Number, M, LocalResult->Object.bytes()))
-      E.Message = toString(std::move(Why));
-    Events->push(std::move(E));
-  });
+  begin(A.Job, /*OnThread=*/true,
+        [this, &J, LocalResult, M = std::move(M), Id = A.Job] {
+          reportEnd(Event::Verified, Id,
+                    Source->compare(J.Number, M, LocalResult->Object.bytes()));
+        });
 }
 
 /// Delivers a checked object.
 void LinkRun::deliver(const Action &A) {
-  const Job &J = *Jobs[A.Job];
-  Attempt &Current = attempt(A.Attempt);
+  const Job &J = Jobs[A.Job];
+  Attempt &Current = Attempts[A.Attempt];
   auto Shared = std::make_shared<JobResult>(std::move(Current.Result));
-  auto Work = [this, &J, &Out = A.IsProven ? J.Out : J.RemoteOut, Shared,
-               Id = A.Job, Side = Current.Side] {
-    Event E{Event::Delivered};
-    E.Job = Id;
-    if (!(Shared->MayBeEmpty && Shared->Object.bytes().empty()))
-      if (Error Why = Source->deliver(J.Number, *Shared, Side, Out))
-        E.Message = toString(std::move(Why));
-      else if (Remote)
-        Remote->put(Id, *Shared);
-    *Shared = {};
-    Events->push(std::move(E));
-  };
   // Delivery to memory is only a copy; other deliveries write files.
-  if (!Source->deliversToMemory() || !Shared->Packed.bytes().empty())
-    return runOnHelper(A.Job, std::move(Work));
-  ++NumOnThreads;
-  Work();
+  begin(A.Job, !Source->deliversToMemory() || !Shared->Packed.bytes().empty(),
+        [this, &J, &Out = A.IsProven ? J.Out : J.RemoteOut, Shared, Id = A.Job,
+         Side = Current.Side] {
+          const bool IsEmpty = Shared->Object.bytes().empty();
+          Error Why = Shared->MayBeEmpty && IsEmpty
+                          ? Error::success()
+                          : Source->deliver(J.Number, *Shared, Side, Out);
+          if (!Why && Remote)
+            Remote->put(Id, *Shared);
+          *Shared = {};
+          reportEnd(Event::Delivered, Id, std::move(Why));
+        });
 }
 
 /// LLVM makes an object in spite of errors in assembly. LLD reports the errors
 /// and continues with the object; otherwise other objects would miss its
 /// symbols. The object isn't cached.
 void LinkRun::deliverDespiteErrors(const Action &A) {
-  const JobResult &R = attempt(A.Attempt).Result;
+  const JobResult &R = Attempts[A.Attempt].Result;
   if (R.Object.bytes().empty())
     return;
-  const Job &J = *Jobs[A.Job];
-  if (Error E = Source->deliver(J.Number, R, /*Side=*/{}, /*Out=*/nullptr))
+  if (Error E = Source->deliver(Jobs[A.Job].Number, R, /*Side=*/{},
+                                /*Out=*/nullptr))
     Ctx.msg().debug(toString(std::move(E)));
 }
 
 void LinkRun::close() {
   if (!TheSession)
     return;
+  const std::string Plugin = "plugin '" + std::string(Ctx.Host.Plugin->name);
   // A call that has hung for that long has been reported.
   std::optional<Session::Call> C = TheSession->currentCall();
   plan::Time Elapsed = C ? Clock::now() - C->Since : plan::Time(0);
   const bool IsStuck = C && Elapsed >= CloseTimeout;
-  const bool IsOpening = C && StringRef(C->Name) == "open";
   plan::Time Limit = CloseTimeout;
   if (IsStuck)
     Limit = plan::Time(0);
-  else if (IsOpening)
+  else if (C && StringRef(C->Name) == "open")
     Limit =
         std::clamp<plan::Time>(MaxOpen - Elapsed, plan::Time(0), CloseTimeout);
   if (!TheSession->close(
@@ -500,14 +438,13 @@ void LinkRun::close() {
     C = TheSession->currentCall();
     StringRef Call = C ? C->Name : "close";
     if (!IsStuck)
-      Ctx.msg().warning("plugin '" + StringRef(Ctx.Host.Plugin->name) + "': " +
-                        Call + "() has not returned; continuing without it");
+      Ctx.msg().warning(Plugin + "': " + Call +
+                        "() has not returned; continuing without it");
     TheSession->keepAlive(Source);
   }
   Numbers = TheSession->numbers();
   TheSession.reset();
   if (std::string Changed = restoreProcess(); !Changed.empty())
-    Ctx.msg().warning("plugin '" + StringRef(Ctx.Host.Plugin->name) +
-                      "' changed the linker's " + Changed +
+    Ctx.msg().warning(Plugin + "' changed the linker's " + Changed +
                       ", which was undone; report this to its vendor");
 }

@@ -29,24 +29,13 @@
 #include "Support/WorkerThreads.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
-#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/UniqueVector.h"
+#include <map>
 
 namespace dtlto {
 
 class Notices;
 class RemoteCache;
-
-/// Maps workers' names to the plan's numbers, which start at 1.
-class WorkerNames {
-public:
-  /// Returns 0 for an unknown worker, which has no name.
-  plan::WorkerId id(llvm::StringRef Name);
-  llvm::StringRef name(plan::WorkerId Id) const { return Names[Id]; }
-
-private:
-  llvm::StringMap<plan::WorkerId> Ids;
-  std::vector<std::string> Names{1};
-};
 
 class LinkRun : public LinkFacts {
 public:
@@ -61,9 +50,9 @@ public:
 
   // For observers.
   size_t numJobs() const override { return Jobs.size(); }
-  const JobFacts &facts(plan::JobId J) const override { return Jobs[J]->Facts; }
+  const JobFacts &facts(plan::JobId J) const override { return Jobs[J].Facts; }
   llvm::StringRef workerName(plan::WorkerId W) const override {
-    return Workers.name(W);
+    return W ? llvm::StringRef(Workers[W]) : "";
   }
   plan::WorkerId workerOf(plan::AttemptId A) const override {
     return WorkerOf.lookup(A);
@@ -118,11 +107,10 @@ private:
   plan::WorkerId recordWorker(plan::AttemptId A, llvm::StringRef Name);
 
   // Actions.
-  Attempt &attempt(plan::AttemptId A);
-  void runOnHelper(plan::JobId J, std::function<void()> Work);
+  void begin(plan::JobId J, bool OnThread, std::function<void()> Work);
+  void reportEnd(Event::KindTy Kind, plan::JobId J, llvm::Error Why);
   void prepare(const plan::Action &A);
   void offer(const plan::Action &A);
-  void takeFound(const plan::Action &A);
   void cancel(plan::AttemptId A);
   void compileLocally(const plan::Action &A);
   void verify(const plan::Action &A);
@@ -134,8 +122,8 @@ private:
   // Shared with an abandoned plugin, whose jobs point into it.
   const std::shared_ptr<JobSource> Source;
   std::unique_ptr<CostHistory> Costs;
-  std::shared_ptr<LocalRoom> Room;        // shared with the session
-  std::vector<std::unique_ptr<Job>> Jobs; // by rank
+  std::shared_ptr<LocalRoom> Room; // shared with the session
+  std::vector<Job> Jobs;           // by rank
   bool KeepOrder = false;
   plan::Time CloseTimeout = {};
   ThreadCheck Owner;
@@ -151,8 +139,8 @@ private:
   Clock::time_point NextPoll = {}; // when to poll the plugin's local jobs
   llvm::DenseMap<plan::AttemptId, plan::JobId> JobOf;
   llvm::DenseMap<plan::AttemptId, plan::WorkerId> WorkerOf;
-  llvm::DenseMap<plan::AttemptId, std::unique_ptr<Attempt>> Attempts;
-  WorkerNames Workers;
+  std::map<plan::AttemptId, Attempt> Attempts;
+  llvm::UniqueVector<std::string> Workers; // by the plan's numbers, from 1 on
 
   HelperQueue HelperWork;
   std::unique_ptr<RemoteCache> Remote; // null if there is none

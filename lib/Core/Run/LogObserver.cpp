@@ -16,8 +16,14 @@
 using namespace llvm;
 using namespace dtlto;
 
-static Error cannotWrite(StringRef Path, const Twine &Why) {
-  return failure("the log '" + Path + "' cannot be written: " + Why);
+/// Runs \p Task, which uses the log \p Path. Fails with a message that names
+/// the log.
+static Error useLog(StringRef Path, std::function<std::error_code()> Task) {
+  if (Error E = tryFileTask(
+          Path, [Task = std::move(Task)] { return errorCodeToError(Task()); }))
+    return failure("the log '" + Path +
+                   "' cannot be written: " + toString(std::move(E)));
+  return Error::success();
 }
 
 static bool isPipe(StringRef Path) {
@@ -36,42 +42,38 @@ static std::error_code closeLog(raw_fd_ostream &Out) {
 }
 
 Error dtlto::checkLog(StringRef Path) {
-  auto Why = std::make_shared<std::error_code>();
-  if (runFileTask(Path, [Why, Path = Path.str()] {
-        // A reader of the pipe would take the check for the whole log.
-        if (isPipe(Path))
-          return;
-        raw_fd_ostream Out(Path, *Why);
-        if (!*Why)
-          *Why = closeLog(Out);
-      }) != FileAccess::Done)
-    return cannotWrite(Path, NoAnswer);
-  return *Why ? cannotWrite(Path, Why->message()) : Error::success();
+  return useLog(Path, [Path = Path.str()] {
+    std::error_code Why;
+    // A reader of the pipe would take the check for the whole log.
+    if (isPipe(Path))
+      return Why;
+    raw_fd_ostream Out(Path, Why);
+    return Why ? Why : closeLog(Out);
+  });
 }
 
 Error dtlto::writeEmptyLog(StringRef Path) {
-  auto Why = std::make_shared<std::error_code>();
-  if (runFileTask(Path, [Why, Path = Path.str()] {
-        int FD = openForLog(Path, *Why);
-        if (FD < 0)
-          return;
-        raw_fd_ostream Out(FD, /*shouldClose=*/true);
-        withoutPipeSignal(
-            [&] { Out << plan::printHeader(plan::Options(), {}); });
-        *Why = closeLog(Out);
-      }) != FileAccess::Done)
-    return cannotWrite(Path, NoAnswer);
-  return *Why ? cannotWrite(Path, Why->message()) : Error::success();
+  return useLog(Path, [Path = Path.str()] {
+    std::error_code Why;
+    int FD = openForLog(Path, Why);
+    if (FD < 0)
+      return Why;
+    raw_fd_ostream Out(FD, /*shouldClose=*/true);
+    withoutPipeSignal([&] { Out << plan::printHeader(plan::Options(), {}); });
+    return closeLog(Out);
+  });
 }
 
 LogObserver::LogObserver(const LinkFacts &Run, const RunContext &Ctx,
                          const plan::Options &O,
                          const std::vector<plan::JobInfo> &Jobs)
     : Run(Run), Ctx(Ctx), Path(Ctx.fileFor(Ctx.opts().Log)),
-      Log(std::make_shared<File>()) {
-  runTask([Path = Path](File &F) {
-    if (int FD = openForLog(Path, F.Why); FD >= 0)
-      F.Out = std::make_unique<raw_fd_ostream>(FD, /*shouldClose=*/true);
+      Log(std::make_shared<Stream>()) {
+  use([Path = Path](Stream &Log) {
+    std::error_code Why;
+    if (int FD = openForLog(Path, Why); FD >= 0)
+      Log = std::make_unique<raw_fd_ostream>(FD, /*shouldClose=*/true);
+    return Why;
   });
   std::string Text = plan::printHeader(O, Jobs);
   for (plan::JobId J = 0; J != Jobs.size(); ++J)
@@ -80,22 +82,21 @@ LogObserver::LogObserver(const LinkFacts &Run, const RunContext &Ctx,
   write(Text);
 }
 
-void LogObserver::runTask(std::function<void(File &)> Task) {
-  if (!Log || Log->Why)
-    return;
-  if (runFileTask(Path, [Log = Log, Task = std::move(Task)] { Task(*Log); }) !=
-      FileAccess::Done)
-    Log = nullptr;
+void LogObserver::use(std::function<std::error_code(Stream &)> Task) {
+  if (Problem.empty())
+    Problem = toString(useLog(
+        Path, [Log = Log, Task = std::move(Task)] { return Task(*Log); }));
 }
 
 void LogObserver::write(std::string Text) {
-  runTask([Text = std::move(Text)](File &F) {
+  use([Text = std::move(Text)](Stream &Log) {
     withoutPipeSignal([&] {
-      *F.Out << Text;
-      F.Out->flush();
+      *Log << Text;
+      Log->flush();
     });
-    F.Why = F.Out->error();
-    F.Out->clear_error();
+    std::error_code Why = Log->error();
+    Log->clear_error();
+    return Why;
   });
 }
 
@@ -110,9 +111,7 @@ void LogObserver::onStep(const Step &S) {
 }
 
 void LogObserver::finish() {
-  runTask([](File &F) { F.Why = closeLog(*F.Out); });
-  if (!Log)
-    Ctx.msg().warning(toString(cannotWrite(Path, NoAnswer)));
-  else if (Log->Why)
-    Ctx.msg().warning(toString(cannotWrite(Path, Log->Why.message())));
+  use([](Stream &Log) { return closeLog(*Log); });
+  if (!Problem.empty())
+    Ctx.msg().warning(Problem);
 }

@@ -37,20 +37,17 @@ public:
   void finish() override;
 
 private:
-  /// The data that an abandoned file task keeps using.
-  struct File {
-    std::unique_ptr<llvm::raw_fd_ostream> Out;
-    std::error_code Why; // why it can't be written
-  };
+  using Stream = std::unique_ptr<llvm::raw_fd_ostream>;
 
-  void runTask(std::function<void(File &)> Task);
+  void use(std::function<std::error_code(Stream &)> Task);
   void write(std::string Text);
 
   const LinkFacts &Run;
   const RunContext &Ctx;
   const std::string Path;
-  std::shared_ptr<File> Log;     // null if it doesn't respond
-  plan::WorkerId NumWorkers = 0; // named in the log so far
+  const std::shared_ptr<Stream> Log; // an abandoned file task keeps using it
+  std::string Problem;               // the first one; then nothing is written
+  plan::WorkerId NumWorkers = 0;     // named in the log so far
 };
 
 } // namespace dtlto

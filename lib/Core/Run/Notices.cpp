@@ -8,6 +8,7 @@
 #include "Run/Notices.h"
 #include "Host/CodegenResult.h"
 #include "Run/CompilerOutput.h"
+#include "Support/Failure.h"
 #include "Support/Text.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -47,9 +48,7 @@ void Notices::warnLimited(const Twine &Text, StringRef Why) {
   }
 }
 
-void Notices::addError(const Twine &Text) {
-  addError(createStringError(inconvertibleErrorCode(), Text));
-}
+void Notices::addError(const Twine &Text) { addError(failure(Text)); }
 
 /// Names the setting to blame, unless it is the linker's own option.
 void Notices::failWithoutFallback(const Twine &Why) {
@@ -326,15 +325,15 @@ void Notices::handleWin(const Step &S, const Action &A) {
   auto It = LocalCauses.find(A.Attempt);
   if (It == LocalCauses.end()) {
     ++Num.Remote;
-    if (StringRef W = Run.workerName(Run.workerOf(A.Attempt)); !W.empty())
-      Hosts.insert(W.str());
+    StringRef Worker = Run.workerName(Run.workerOf(A.Attempt));
+    if (!Worker.empty())
+      Hosts.insert(Worker.str());
     Num.DuplicatesWon += A.AKind == AttemptKind::Duplicate;
     if (auto Again = RetryReasons.find(J); Again != RetryReasons.end()) {
       ++Num.Retried;
       LastRetry = module(J) + ": " + Again->second;
     }
-    std::string Worker = Run.workerName(Run.workerOf(A.Attempt)).str();
-    return warnRefuted(J, Worker.empty() ? "again" : "on " + Worker);
+    return warnRefuted(J, Worker.empty() ? "again" : "on " + Worker.str());
   }
   switch (It->second) {
   case Cause::NotExpressible:

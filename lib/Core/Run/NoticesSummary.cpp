@@ -23,7 +23,7 @@ std::string Notices::ofAllJobs(size_t N) const {
 /// Returns why the plugin made no object of this link, as far as known.
 std::string Notices::noResultReason() const {
   auto seconds = [](plan::Time T) {
-    return formatv("{0:f1} s", std::chrono::duration<double>(T).count()).str();
+    return formatv("{0:f1} s", plan::seconds(T)).str();
   };
   const size_t NumJobs = Run.numJobs();
   std::string Jobs =

@@ -93,22 +93,17 @@ static constexpr std::chrono::milliseconds MaxStatsWait(10);
 /// Adds the link to the user's statistics, if their file can be used.
 static void countLink(const RunContext &Ctx,
                       std::shared_ptr<const Timeline> Record) {
-  // Shared, since the file may be on a server that doesn't answer.
-  auto Problem = std::make_shared<std::string>();
   const std::string &Path = Ctx.opts().StatsFile;
-  FileAccess Access = runFileTask(
-      sys::path::parent_path(Path),
-      [Record, Problem, Path, Output = Ctx.opts().OutputFile,
-       Plugin = std::string(Ctx.Host.Plugin->name)] {
-        *Problem =
-            toString(updateStatistics(Path, MaxStatsWait, [&](Statistics &S) {
-              addLink(S, *Record, Output, Plugin);
-            }));
-      });
-  if (Access == FileAccess::Done && !Problem->empty())
-    Ctx.msg().debug("statistics '" + printable(Path) + "': " + *Problem);
-  else if (Access != FileAccess::Done)
-    Ctx.msg().debug("statistics '" + printable(Path) + "': " + NoAnswer);
+  if (Error E = tryFileTask(sys::path::parent_path(Path),
+                            [Record, Path, Output = Ctx.opts().OutputFile,
+                             Plugin = std::string(Ctx.Host.Plugin->name)] {
+                              return updateStatistics(
+                                  Path, MaxStatsWait, [&](Statistics &S) {
+                                    addLink(S, *Record, Output, Plugin);
+                                  });
+                            }))
+    Ctx.msg().debug("statistics '" + printable(Path) +
+                    "': " + toString(std::move(E)));
 }
 
 void TimelineObserver::finish() {
@@ -156,9 +151,7 @@ void CostObserver::onStep(const Step &S) {
       Times T = AttemptTimes.lookup(S.E->Attempt);
       if (!T.Running)
         return;
-      Elapsed = std::chrono::duration<double>(T.Receiving.value_or(S.Now) -
-                                              *T.Running)
-                    .count();
+      Elapsed = plan::seconds(T.Receiving.value_or(S.Now) - *T.Running);
     }
     break;
   default:

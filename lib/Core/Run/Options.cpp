@@ -84,8 +84,7 @@ static Error setChoice(Options &O, OptionValue G) {
 }
 
 // As everywhere in LLD, the last option counts.
-template <std::string Options::*Field>
-static Error setText(Options &O, OptionValue G) {
+template <auto Field> static Error setText(Options &O, OptionValue G) {
   O.*Field = G.Value.str();
   return Error::success();
 }
@@ -107,17 +106,15 @@ static Error setSlim(Options &O, OptionValue G) {
 }
 
 static Error setSplit(Options &O, OptionValue G) {
-  if (G.Value == "off" || G.Value == "auto") {
-    O.Split = G.Value == "off" ? 0 : MinAutoPart;
-    O.SplitIsAuto = G.Value == "auto";
+  O.SplitIsAuto = G.Value == "auto";
+  O.Split = O.SplitIsAuto ? MinAutoPart : 0;
+  if (G.Value == "off" || G.Value == "auto")
     return Error::success();
-  }
-  O.SplitIsAuto = false;
   return setNumber(O.Split, G, 1, 1000000000, "'off', 'auto' or a number");
 }
 
-static Error setPluginArg(Options &O, OptionValue G) {
-  O.PluginArgs.push_back(G.Value.str());
+template <auto Field> static Error addText(Options &O, OptionValue G) {
+  (O.*Field).push_back(G.Value.str());
   return Error::success();
 }
 
@@ -127,13 +124,7 @@ static Error setRemoteCache(Options &O, OptionValue G) {
     return Error::success();
   if (Error E = storePlugin(G.Value).takeError())
     return failure(G.Spelling + ": " + toString(std::move(E)));
-  O.RemoteCache = G.Value.str();
-  return Error::success();
-}
-
-static Error setRemoteCacheArg(Options &O, OptionValue G) {
-  O.RemoteCacheArgs.push_back(G.Value.str());
-  return Error::success();
+  return setText<&Options::RemoteCache>(O, G);
 }
 
 static Error setLocalJobs(Options &O, OptionValue G) {
@@ -142,10 +133,10 @@ static Error setLocalJobs(Options &O, OptionValue G) {
     return Error::success();
   }
   unsigned N = 0;
-  if (Error E = setNumber(N, G, 0, 4096, "auto or a number"))
-    return E;
-  O.LocalJobs = N;
-  return Error::success();
+  Error E = setNumber(N, G, 0, 4096, "auto or a number");
+  if (!E)
+    O.LocalJobs = N;
+  return E;
 }
 
 /// A number of bytes, or of K, M or G.
@@ -180,10 +171,9 @@ static Error setVerify(Options &O, OptionValue G) {
 }
 
 static Error setReport(Options &O, OptionValue G) {
-  if (!reportKind(G.Value))
+  if (!isReportName(G.Value))
     return wrongValue(G, "a file whose name ends in .html or .json");
-  O.Report = G.Value.str();
-  return Error::success();
+  return setText<&Options::Report>(O, G);
 }
 
 static Error setCosts(Options &O, OptionValue G) {
@@ -197,11 +187,6 @@ static Error setPlugin(Options &O, OptionValue G) {
   O.ListPlugins |= G.Value == ListWord;
   if (G.Value != ListWord)
     O.Plugin = G.Value.str();
-  return Error::success();
-}
-
-static Error setPluginHelp(Options &O, OptionValue G) {
-  O.PluginHelp = G.Value.str();
   return Error::success();
 }
 
@@ -225,7 +210,7 @@ static constexpr OptionInfo Table[] = {
 /// alone.
 static bool isQuery(const OptionInfo &Info, StringRef Value = "") {
   return Info.Set == setStatus || Info.Set == setShowConfig ||
-         Info.Set == setPluginHelp ||
+         Info.Set == setText<&Options::PluginHelp> ||
          (Info.Set == setPlugin && Value == ListWord);
 }
 
@@ -265,7 +250,7 @@ void dtlto::printOptions(const Options &Opts, raw_ostream &OS) {
     std::vector<OptionUse> Uses;
     for (const OptionUse &Use : Opts.Uses)
       if (Use.Name == Info.Name) {
-        if (Info.Set != setPluginArg)
+        if (Info.Set != addText<&Options::PluginArgs>)
           Uses.clear();
         Uses.push_back(Use);
       }
@@ -300,7 +285,8 @@ Error dtlto::setOption(Options &Opts, StringRef Name,
       return Info.Set(Opts, {});
     }
     const bool MayBeEmpty =
-        Info.Set == setPluginArg || (Info.Set == setPluginHelp && !Value);
+        Info.Set == addText<&Options::PluginArgs> ||
+        (Info.Set == setText<&Options::PluginHelp> && !Value);
     if (!Value && Info.Kind == ValueKind::Optional)
       Value = Info.Default;
     if (!Value || (Value->empty() && !MayBeEmpty))
@@ -339,19 +325,23 @@ Error dtlto::setOption(Options &Opts, StringRef Name,
   return failure(Text);
 }
 
-/// Returns the path of \p Name in dtlto's folder in the user's cache folder.
-/// Empty if the user has none.
-static std::string cacheFile(StringRef Name) {
+// The XDG Base Directory Specification says to ignore a relative path, which
+// would depend on the current folder.
+std::string dtlto::userFile(function_ref<bool(SmallVectorImpl<char> &)> Folder,
+                            StringRef Default, StringRef Name) {
   SmallString<256> Path;
-  // The XDG Base Directory Specification says to ignore a relative
-  // XDG_CACHE_HOME, which would depend on the current folder.
-  if (!sys::path::cache_directory(Path) || !sys::path::is_absolute(Path)) {
+  if (!Folder(Path) || !sys::path::is_absolute(Path)) {
     if (!sys::path::home_directory(Path) || !sys::path::is_absolute(Path))
       return "";
-    sys::path::append(Path, ".cache");
+    sys::path::append(Path, Default);
   }
-  sys::path::append(Path, "dtlto", Name);
+  sys::path::append(Path, Name);
   return Path.str().str();
+}
+
+static std::string cacheFile(StringRef Name) {
+  return userFile(sys::path::cache_directory, ".cache",
+                  ("dtlto/" + Name).str());
 }
 
 Error dtlto::readEnvironment(Options &Opts) {

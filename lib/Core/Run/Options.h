@@ -14,6 +14,8 @@
 #define DTLTO_RUN_OPTIONS_H
 
 #include "Host/HostContext.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
@@ -131,6 +133,13 @@ void printOptions(const Options &Opts, llvm::raw_ostream &OS);
 
 /// Reads the environment. Fails with a message that names the variable.
 llvm::Error readEnvironment(Options &Opts);
+
+/// Returns the path of the user's file \p Name in \p Folder, a function of
+/// sys::path, or in the folder \p Default of the home folder. Empty if the user
+/// has none. Reads the environment.
+std::string
+userFile(llvm::function_ref<bool(llvm::SmallVectorImpl<char> &)> Folder,
+         llvm::StringRef Default, llvm::StringRef Name);
 
 /// Returns the file of the link's cost history (CostHistory.h): the user's
 /// choice, or one in the user's cache folder. Empty if the user wants none or

@@ -81,7 +81,7 @@ Expected<SmallVector<char, 0>> dtlto::readCacheValue(StringRef Value,
 static constexpr uint64_t MinValueLimit = uint64_t(32) << 20;
 
 struct RemoteCache::State {
-  State(const RunContext &Ctx, JobSource &Source, std::vector<size_t> Numbers,
+  State(const RunContext &Ctx, JobSource &Source, SmallVector<size_t> Numbers,
         std::shared_ptr<EventQueue> Events)
       : Ctx(Ctx), Source(Source), Store(Ctx.Store), Numbers(std::move(Numbers)),
         Events(std::move(Events)),
@@ -114,7 +114,7 @@ struct RemoteCache::State {
   JobSource &Source;
 
   const std::shared_ptr<RemoteStore> Store;
-  const std::vector<size_t> Numbers;
+  const SmallVector<size_t> Numbers;
   const std::shared_ptr<EventQueue> Events;
   const uint64_t MaxBytes; // of a value
   std::vector<Job> Jobs;   // by rank
@@ -215,7 +215,7 @@ void RemoteCache::run(std::shared_ptr<State> S) {
 }
 
 RemoteCache::RemoteCache(const RunContext &Ctx, JobSource &Source,
-                         std::vector<size_t> Numbers,
+                         SmallVector<size_t> Numbers,
                          std::shared_ptr<EventQueue> Events)
     : TheState(std::make_shared<State>(Ctx, Source, std::move(Numbers),
                                        std::move(Events))) {}

@@ -51,7 +51,8 @@ public:
   /// \p Numbers are the jobs' numbers at \p Source, by rank. A Found event in
   /// \p Events reports the rank of each job that was found.
   RemoteCache(const RunContext &Ctx, JobSource &Source,
-              std::vector<size_t> Numbers, std::shared_ptr<EventQueue> Events);
+              llvm::SmallVector<size_t> Numbers,
+              std::shared_ptr<EventQueue> Events);
   ~RemoteCache() { stop(); }
 
   /// Begins to look for all jobs, in their order.

@@ -7,8 +7,11 @@
 
 #include "Support/AtomicFile.h"
 #include "Support/Failure.h"
+#include "Support/System.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
@@ -65,4 +68,62 @@ Error dtlto::replaceFile(StringRef Path,
     EC = sys::fs::rename(*TempName, Path);
   removeTempFile(*TempName); // already renamed on success
   return errorCodeToError(EC);
+}
+
+//===----------------------------------------------------------------------===//
+// Files that links share
+//===----------------------------------------------------------------------===//
+
+Expected<std::optional<std::string>>
+dtlto::readTextFile(StringRef Path, uint64_t MaxSize, StringRef Content) {
+  sys::fs::file_status Status;
+  std::error_code EC = sys::fs::status(Path, Status);
+  if (EC == std::errc::no_such_file_or_directory ||
+      EC == std::errc::not_a_directory)
+    return std::nullopt;
+  // Opening a pipe would wait for its writer.
+  if (!EC && !sys::fs::is_regular_file(Status))
+    return failure("it is not a regular file");
+  if (!EC && Status.getSize() > MaxSize)
+    return failure("it is larger than " + Content + " can be");
+  auto File = MemoryBuffer::getFile(Path, /*IsText=*/false,
+                                    /*RequiresNullTerminator=*/false,
+                                    /*IsVolatile=*/true);
+  if (!File)
+    return failure("it cannot be read: " + File.getError().message());
+  return (*File)->getBuffer().str();
+}
+
+/// Returns the text of the file \p Path, which will be replaced.
+static Expected<std::string> readToReplace(StringRef Path,
+                                           const FileKind &Kind) {
+  auto Text = readTextFile(Path, Kind.MaxSize, Kind.Content);
+  if (!Text)
+    return Text.takeError();
+  if (!*Text || (*Text)->find_first_not_of('\0') == std::string::npos)
+    return "";
+  if (!StringRef(**Text).starts_with(Kind.Marker))
+    return failure(Kind.Other);
+  return std::move(**Text);
+}
+
+Error dtlto::updateFile(StringRef Path, const FileKind &Kind,
+                        std::chrono::milliseconds Wait,
+                        function_ref<std::string(StringRef)> Change) {
+  if (StringRef Folder = sys::path::parent_path(Path); !Folder.empty())
+    if (std::error_code EC = sys::fs::create_directories(Folder))
+      return failure("its folder cannot be created: " + EC.message());
+  // Check before the lock file is made: /dev/null must not get one.
+  if (Error E = readToReplace(Path, Kind).takeError())
+    return E;
+  auto Lock = lockFile((Path + ".lock").str(), Wait);
+  if (!Lock)
+    return Lock.takeError();
+  Expected<std::string> Text = readToReplace(Path, Kind);
+  if (!Text)
+    return Text.takeError();
+  const std::string Changed = Change(*Text);
+  if (Error E = replaceFile(Path, [&](raw_ostream &OS) { OS << Changed; }))
+    return failure("it cannot be written: " + toString(std::move(E)));
+  return Error::success();
 }

@@ -48,43 +48,35 @@ public:
 
   /// Returns a buffer of the host that owns \p Bytes.
   static Buffer own(llvm::SmallVector<char, 0> &&Bytes) {
-    auto *Owner = new llvm::SmallVector<char, 0>(std::move(Bytes));
-    return Buffer(
-        dtlto_buffer{Owner->data(), Owner->size(), Owner,
-                     [](void *Owner, const void *, uint64_t) {
-                       delete static_cast<llvm::SmallVector<char, 0> *>(Owner);
-                     }});
+    llvm::StringRef Text(Bytes.data(), Bytes.size()); // stays where it is
+    return keep(Text, std::move(Bytes));
+  }
+  static Buffer own(std::unique_ptr<llvm::MemoryBuffer> Bytes) {
+    llvm::StringRef Text = Bytes->getBuffer();
+    return keep(Text, std::move(Bytes));
   }
 
   /// Returns a buffer that shares the ownership of \p Bytes.
   static Buffer share(std::shared_ptr<const llvm::SmallVector<char, 0>> Bytes) {
-    using Owned = decltype(Bytes);
-    return Buffer(dtlto_buffer{Bytes->data(), Bytes->size(),
-                               new Owned(std::move(Bytes)),
-                               [](void *Owner, const void *, uint64_t) {
-                                 delete static_cast<Owned *>(Owner);
-                               }});
-  }
-
-  static Buffer own(std::unique_ptr<llvm::MemoryBuffer> Bytes) {
-    llvm::MemoryBuffer *Owner = Bytes.release();
-    return Buffer(dtlto_buffer{Owner->getBufferStart(), Owner->getBufferSize(),
-                               Owner, [](void *Owner, const void *, uint64_t) {
-                                 delete static_cast<llvm::MemoryBuffer *>(
-                                     Owner);
-                               }});
+    llvm::StringRef Text(Bytes->data(), Bytes->size());
+    return keep(Text, std::move(Bytes));
   }
 
   /// Returns \p Part of the bytes of \p Whole without copying them.
   static Buffer part(Buffer &&Whole, llvm::StringRef Part) {
-    auto *Owner = new Buffer(std::move(Whole));
-    return Buffer(dtlto_buffer{Part.data(), Part.size(), Owner,
-                               [](void *Owner, const void *, uint64_t) {
-                                 delete static_cast<Buffer *>(Owner);
-                               }});
+    return keep(Part, std::move(Whole));
   }
 
 private:
+  /// Returns a buffer of \p Bytes that releases \p Owner.
+  template <typename T> static Buffer keep(llvm::StringRef Bytes, T Owner) {
+    return Buffer(dtlto_buffer{Bytes.data(), Bytes.size(),
+                               new T(std::move(Owner)),
+                               [](void *Owner, const void *, uint64_t) {
+                                 delete static_cast<T *>(Owner);
+                               }});
+  }
+
   dtlto_buffer Raw = {};
 };
 

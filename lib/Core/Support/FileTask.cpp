@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Support/FileTask.h"
+#include "Support/Failure.h"
 #include "Support/System.h"
 #include "llvm/ADT/StringSet.h"
 #include <condition_variable>
@@ -76,6 +77,18 @@ FileAccess dtlto::runFileTask(StringRef Path, std::function<void()> Task,
   std::lock_guard<std::mutex> Lock(Unresponsive.Mutex);
   Unresponsive.Paths.insert(Path);
   return FileAccess::TimedOut;
+}
+
+Error dtlto::tryFileTask(StringRef Path, std::function<Error()> Task,
+                         uint64_t Bytes, FileAccess *Access) {
+  auto Why = std::make_shared<std::string>();
+  FileAccess Result = runFileTask(
+      Path, [Why, Task = std::move(Task)] { *Why = toString(Task()); }, Bytes);
+  if (Access)
+    *Access = Result;
+  if (Result != FileAccess::Done)
+    return failure(NoAnswer);
+  return Why->empty() ? Error::success() : failure(*Why);
 }
 
 void dtlto::forgetFileTasks() {

@@ -17,6 +17,7 @@
 #define DTLTO_SUPPORT_FILETASK_H
 
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
 #include <chrono>
 #include <functional>
 
@@ -43,6 +44,11 @@ FileAccess runFileTask(llvm::StringRef Path, std::function<void()> Task,
 /// The reason to show after TimedOut or Skipped.
 inline constexpr char NoAnswer[] =
     "its folder does not answer (is a file server down?)";
+
+/// Like runFileTask(), whose result it stores in \p Access unless that is null.
+/// Returns the error of \p Task, or NoAnswer.
+llvm::Error tryFileTask(llvm::StringRef Path, std::function<llvm::Error()> Task,
+                        uint64_t Bytes = 0, FileAccess *Access = nullptr);
 
 /// The time limit for the first task, and for all others once a task has timed
 /// out. A link should lose about a second in total. Tests change these.

@@ -21,7 +21,6 @@
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 
 namespace dtlto {
@@ -52,12 +51,6 @@ void dropFilePages(llvm::ArrayRef<llvm::StringRef> Ranges);
 /// Returns memory that malloc() keeps after it was freed to the system, for all
 /// threads. Takes about 30 ms per 100 MB. Does nothing without glibc.
 void returnFreeMemory();
-
-/// Returns the bytes of the file \p Path, or nullopt if it doesn't exist. Reads
-/// at most \p MaxSize + 1 bytes. Fails if \p Path isn't a regular file; never
-/// blocks on a pipe.
-llvm::Expected<std::optional<std::string>>
-readSmallFile(const std::string &Path, uint64_t MaxSize);
 
 /// Removes the folder \p Path and its contents as far as possible.
 void removeFolder(const std::string &Path);

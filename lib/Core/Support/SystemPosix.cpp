@@ -22,7 +22,6 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
 #ifdef __GLIBC__
@@ -129,56 +128,16 @@ void dtlto::returnFreeMemory() {
 // Files
 //===----------------------------------------------------------------------===//
 
-static Error systemFailure(const Twine &What) {
-  return failure(What + ": " +
-                 std::error_code(errno, std::generic_category()).message());
-}
-
-Expected<std::optional<std::string>>
-dtlto::readSmallFile(const std::string &Path, uint64_t MaxSize) {
-  // Don't block on a pipe without a writer.
-  int FD = open(Path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-  if (FD < 0 && (errno == ENOENT || errno == ENOTDIR))
-    return std::nullopt;
-  if (FD < 0)
-    return systemFailure("it cannot be read");
-  LockedFile Close(FD);
-  struct stat Status;
-  if (fstat(FD, &Status) != 0)
-    return systemFailure("it cannot be read");
-  if (!S_ISREG(Status.st_mode))
-    return failure("it is not a regular file");
-  std::string Text(std::min(uint64_t(Status.st_size), MaxSize + 1), 0);
-  size_t Size = 0;
-  while (Size != Text.size()) {
-    ssize_t N = read(FD, Text.data() + Size, Text.size() - Size);
-    if (N < 0 && errno == EINTR)
-      continue;
-    if (N < 0)
-      return systemFailure("it cannot be read");
-    if (N == 0)
-      break;
-    Size += size_t(N);
-  }
-  Text.resize(Size);
-  return Text;
-}
-
 void dtlto::removeFolder(const std::string &Path) {
   sys::fs::remove_directories(Path);
-}
-
-static Error lastError() {
-  return errorCodeToError(std::error_code(errno, std::generic_category()));
 }
 
 Expected<std::string>
 dtlto::captureFileOutput(function_ref<Error(raw_fd_ostream &)> Write) {
   int FD = ::memfd_create("dtlto", MFD_CLOEXEC);
   if (FD < 0)
-    return lastError();
-  LockedFile Close(FD);
-  raw_fd_ostream OS(FD, /*shouldClose=*/false);
+    return errorCodeToError(errnoAsErrorCode());
+  raw_fd_ostream OS(FD, /*shouldClose=*/true);
   if (Error E = Write(OS))
     return std::move(E);
   OS.flush();
@@ -186,14 +145,11 @@ dtlto::captureFileOutput(function_ref<Error(raw_fd_ostream &)> Write) {
     OS.clear_error();
     return errorCodeToError(EC);
   }
-  std::string Bytes;
-  char Buffer[64 << 10];
-  ssize_t N;
-  for (off_t At = 0; (N = ::pread(FD, Buffer, sizeof(Buffer), At)) > 0; At += N)
-    Bytes.append(Buffer, static_cast<size_t>(N));
-  if (N < 0)
-    return lastError();
-  return Bytes;
+  auto File = MemoryBuffer::getOpenFile(FD, "dtlto", /*FileSize=*/-1,
+                                        /*RequiresNullTerminator=*/false);
+  if (!File)
+    return errorCodeToError(File.getError());
+  return (*File)->getBuffer().str();
 }
 
 int dtlto::openForLog(const std::string &Path, std::error_code &Why) {
@@ -202,7 +158,7 @@ int dtlto::openForLog(const std::string &Path, std::error_code &Why) {
                   O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666);
   // But wait for an existing reader that is slow.
   if (FD < 0 || ::fcntl(FD, F_SETFL, 0) != 0)
-    Why = std::error_code(errno, std::generic_category());
+    Why = errnoAsErrorCode();
   return FD;
 }
 
@@ -230,7 +186,8 @@ dtlto::lockFile(const std::string &Path, std::chrono::milliseconds Limit) {
   if (FD < 0 && errno == EACCES) // a file of another user is sufficient
     FD = open(Path.c_str(), O_RDONLY | Flags, 0666);
   if (FD < 0)
-    return systemFailure("'" + Path + "' cannot be opened");
+    return failure("'" + Path +
+                   "' cannot be opened: " + errnoAsErrorCode().message());
   auto Lock = std::make_unique<LockedFile>(FD);
   auto End = std::chrono::steady_clock::now() + Limit;
   // No system call waits for a lock with a time limit.

@@ -51,24 +51,6 @@ uint64_t dtlto::physicalMemory() {
                                          : uint64_t(1) << 30;
 }
 
-Expected<std::optional<std::string>>
-dtlto::readSmallFile(const std::string &Path, uint64_t MaxSize) {
-  sys::fs::file_status Status;
-  std::error_code EC = sys::fs::status(Path, Status);
-  if (EC == std::errc::no_such_file_or_directory)
-    return std::nullopt;
-  if (EC)
-    return failure("it cannot be read: " + EC.message());
-  if (!sys::fs::is_regular_file(Status))
-    return failure("it is not a regular file");
-  auto File = MemoryBuffer::getFileSlice(
-      Path, std::min(uint64_t(Status.getSize()), MaxSize + 1), /*Offset=*/0,
-      /*IsVolatile=*/true);
-  if (!File)
-    return failure("it cannot be read: " + File.getError().message());
-  return (*File)->getBuffer().str();
-}
-
 /// Doesn't use LLVM's function: later versions leave the work to the shell, and
 /// Wine's shell doesn't do it.
 void dtlto::removeFolder(const std::string &Path) {

@@ -66,21 +66,6 @@ static std::string join(ArrayRef<Character> Part, bool OnlyColors = false) {
   return Bytes;
 }
 
-std::string dtlto::printable(StringRef Text) {
-  std::string Result;
-  while (!Text.empty()) {
-    Character C = firstCharacter(Text);
-    if (C.Width < 0) {
-      C.Bytes = Text.take_front();
-      Result += "\\x" + toHex(C.Bytes, /*LowerCase=*/true);
-    } else {
-      Result += C.Bytes;
-    }
-    Text = Text.drop_front(C.Bytes.size());
-  }
-  return Result;
-}
-
 /// Returns \p Text as printable UTF-8 except for the characters in \p Allowed.
 /// After \p MaxSize bytes, \p Ellipsis replaces the rest.
 static std::string printablePrefix(StringRef Text, StringRef Allowed,
@@ -88,16 +73,23 @@ static std::string printablePrefix(StringRef Text, StringRef Allowed,
   std::string Result;
   while (!Text.empty()) {
     Character C = firstCharacter(Text);
-    if (C.Width < 0)
+    std::string Escaped;
+    if (C.Width < 0) {
       C.Bytes = Text.take_front();
-    bool IsAllowed = Allowed.contains(C.Bytes);
-    std::string Next = IsAllowed ? C.Bytes.str() : printable(C.Bytes);
+      if (!Allowed.contains(C.Bytes))
+        Escaped = "\\x" + toHex(C.Bytes, /*LowerCase=*/true);
+    }
+    StringRef Next = Escaped.empty() ? C.Bytes : Escaped;
     if (Result.size() + Next.size() > MaxSize)
       return Result + Ellipsis.str();
     Result += Next;
     Text = Text.drop_front(C.Bytes.size());
   }
   return Result;
+}
+
+std::string dtlto::printable(StringRef Text) {
+  return printablePrefix(Text, "", SIZE_MAX, "");
 }
 
 std::string dtlto::sanitizedLine(StringRef Text, size_t MaxSize) {

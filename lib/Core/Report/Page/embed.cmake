@@ -3,7 +3,7 @@
 # cmake -DPAGE=<folder> -DOUTPUT=<file> -P embed.cmake
 #
 # Makes a C++ file of the report's page: page.html with its style sheet and its
-# scripts inserted, as two arrays of bytes, before and after the data.
+# scripts inserted, as a string.
 
 # Works in hexadecimal, since CMake strings can't hold `[` or `;` safely.
 function(read_hex file variable)
@@ -26,29 +26,11 @@ function(insert marker)
   set(page "${page}" PARENT_SCOPE)
 endfunction()
 
-function(write_array name hex)
-  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," bytes "${hex}")
-  string(LENGTH "${hex}" size)
-  math(EXPR size "${size} / 2")
-  file(APPEND "${OUTPUT}.new"
-    "extern const size_t ${name}_size = ${size};\n"
-    "extern const char ${name}[] = {\n${bytes}};\n")
-endfunction()
-
 read_hex(page.html page)
 insert("/*style*/" page.css)
 insert("/*script*/" data.js timeline.js tables.js page.js)
-string(HEX "/*data*/" marker)
-string(FIND "${page}" "${marker}" at)
-if(at EQUAL -1)
-  message(FATAL_ERROR "page.html has no place for the data")
-endif()
-string(SUBSTRING "${page}" 0 ${at} head)
-string(LENGTH "${marker}" length)
-math(EXPR at "${at} + ${length}")
-string(SUBSTRING "${page}" ${at} -1 tail)
-
-file(WRITE "${OUTPUT}.new" "// Made by embed.cmake.\n#include <cstddef>\n")
-write_array(dtlto_report_head "${head}")
-write_array(dtlto_report_tail "${tail}")
+string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," bytes "${page}")
+file(WRITE "${OUTPUT}.new"
+  "// Made by embed.cmake.\n"
+  "extern const char dtlto_report_page[] = {\n${bytes}0};\n")
 file(RENAME "${OUTPUT}.new" "${OUTPUT}")

@@ -29,6 +29,9 @@ function prepare(target, height) {
   return { pen, width, height };
 }
 
+function fillRect(pen, color, ...box) { pen.fillStyle = color; pen.fillRect(...box); }
+function fillText(pen, color, ...place) { pen.fillStyle = color; pen.fillText(...place); }
+
 /** Returns round times for an axis, at least `room` pixels apart. */
 function ticks(from, to, width, room) {
   const least = (to - from) / Math.max(1, width / room);
@@ -100,12 +103,11 @@ function drawOverview() {
   let most = slots;
   for (let x = 0; x < columns; ++x) most = Math.max(most, run[x] + here[x]);
   const bottom = height - 4, scale = (bottom - 6) / most, queueScale = Math.min(scale, (bottom - 6) / Math.max(1, ...queue));
-  pen.fillStyle = colors.lane;
-  pen.fillRect(gutter, 0, room, bottom);
+  fillRect(pen, colors.lane, gutter, 0, room, bottom);
   for (let x = 0; x < columns; ++x) {
     const r = run[x] * scale, h = here[x] * scale;
-    if (r) { pen.fillStyle = colors["phase run"]; pen.fillRect(gutter + x, bottom - r, 1, r); }
-    if (h) { pen.fillStyle = colors["phase here"]; pen.fillRect(gutter + x, bottom - r - h, 1, h); }
+    if (r) fillRect(pen, colors["phase run"], gutter + x, bottom - r, 1, r);
+    if (h) fillRect(pen, colors["phase here"], gutter + x, bottom - r - h, 1, h);
   }
   pen.strokeStyle = colors.muted;
   pen.lineWidth = 1;
@@ -128,8 +130,7 @@ function drawOverview() {
   const x0 = gutter + (view.from - begin) / (end - begin) * room, x1 = gutter + (view.to - begin) / (end - begin) * room;
   if (x1 - x0 < room - 1) {
     pen.globalAlpha = 0.6;
-    pen.fillStyle = colors.panel;
-    pen.fillRect(gutter, 0, x0 - gutter, height);
+    fillRect(pen, colors.panel, gutter, 0, x0 - gutter, height);
     pen.fillRect(x1, 0, width - x1, height);
     pen.globalAlpha = 1;
     pen.strokeStyle = colors.focus;
@@ -148,8 +149,7 @@ function drawBarrier(pen, X, height) {
   if (to === undefined) return;
   const x = Math.max(gutter, X(from)), width = Math.max(2, X(to) - x);
   if (X(to) < gutter) return;
-  pen.fillStyle = colors["phase thin link"];
-  pen.fillRect(x, axis, width, height - axis);
+  fillRect(pen, colors["phase thin link"], x, axis, width, height - axis);
   pen.fillStyle = colors.muted;
   pen.textAlign = "left";
   pen.fillText("round 2", x + width + 4, axis + 8);
@@ -166,8 +166,7 @@ function drawLanes() {
   pen.textAlign = "center";
   for (const time of times) {
     const x = Math.round(X(time)) + 0.5;
-    pen.fillStyle = colors.line;
-    pen.fillRect(x - 0.5, axis, 1, height - axis);
+    fillRect(pen, colors.line, x - 0.5, axis, 1, height - axis);
     pen.fillStyle = colors.muted;
     if (x < width - 24) pen.fillText(time.toFixed(digits) + " s", x, axis / 2);
   }
@@ -186,10 +185,8 @@ function drawLanes() {
       pen.fillRect(gutter, y, room, rowHeight);
       pen.globalAlpha = 1;
     }
-    if (lanes[row].lane === 0) {
-      pen.fillStyle = colors.line;
-      pen.fillRect(0, y, width, 1);
-    }
+    if (lanes[row].lane === 0)
+      fillRect(pen, colors.line, 0, y, width, 1);
     pen.save();
     pen.beginPath();
     pen.rect(gutter, y, room, rowHeight);
@@ -209,8 +206,7 @@ function drawLanes() {
     pen.globalAlpha = 1;
     pen.fillRect(x0, axis, x1 - x0, 3);
     pen.textAlign = "center";
-    pen.fillStyle = colors.muted;
-    pen.fillText(fit(pen, "inputs and thin link", x1 - x0 - 8), (x0 + x1) / 2, axis + 14);
+    fillText(pen, colors.muted, fit(pen, "inputs and thin link", x1 - x0 - 8), (x0 + x1) / 2, axis + 14);
   }
   if (lanesHeight() > visibleHeight()) {
     const part = visibleHeight() / lanesHeight();
@@ -245,10 +241,8 @@ function drawLane(pen, lane, y, X) {
     // While the slot was idle, its next job was on its way to it.
     if (bar.queued !== undefined) {
       const from = Math.max(bar.queued, i ? bars[i - 1].end : begin);
-      if ((bar.begin - from) > 0 && x0 - X(from) > 1) {
-        pen.fillStyle = colors.queue;
-        pen.fillRect(X(from), y + 1 + h / 2 - 1, x0 - X(from), 2);
-      }
+      if ((bar.begin - from) > 0 && x0 - X(from) > 1)
+        fillRect(pen, colors.queue, X(from), y + 1 + h / 2 - 1, x0 - X(from), 2);
     }
     const isMatch = !matches || matches.has(bar.job.index), isSelected = selected === bar.job;
     // Of many bars on one pixel, draw one, and those that match the search.
@@ -261,25 +255,20 @@ function drawLane(pen, lane, y, X) {
     const isCancelled = bar.attempt && bar.attempt.outcome === "cancelled";
     if (!wide) {
       const longest = bar.spans.reduce((a, b) => (b.end - b.begin > a.end - a.begin ? b : a));
-      pen.fillStyle = isBad ? colors.bad : isCancelled ? colors.cancelled : colors["phase " + longest.phase];
-      pen.fillRect(x0, y + 1, Math.max(0.7, x1 - x0), h);
+      fillRect(pen, isBad ? colors.bad : isCancelled ? colors.cancelled : colors["phase " + longest.phase], x0, y + 1, Math.max(0.7, x1 - x0), h);
     } else {
       for (const span of bar.spans) {
         const a = Math.max(gutter - 2, X(span.begin)), b = Math.min(pen.canvas.clientWidth + 2, X(span.end));
         if (b <= a) continue;
-        pen.fillStyle = isCancelled ? colors.cancelled : colors["phase " + span.phase];
-        pen.fillRect(a, y + 1, Math.max(0.7, b - a - (span === bar.spans[bar.spans.length - 1] ? 1 : 0)), h);
+        fillRect(pen, isCancelled ? colors.cancelled : colors["phase " + span.phase], a, y + 1, Math.max(0.7, b - a - (span === bar.spans[bar.spans.length - 1] ? 1 : 0)), h);
       }
-      if (isBad) {
-        pen.fillStyle = colors.bad;
-        pen.fillRect(Math.max(x0, x1 - 6), y + 1, Math.min(6, x1 - x0), h);
-      }
+      if (isBad)
+        fillRect(pen, colors.bad, Math.max(x0, x1 - 6), y + 1, Math.min(6, x1 - x0), h);
       if (rowHeight >= 13) {
         const from = Math.max(x0, gutter) + 4, to = Math.min(x1, pen.canvas.clientWidth) - 5;
         if (to - from > 28) {
           pen.textAlign = "left";
-          pen.fillStyle = colors["on-bar"];
-          pen.fillText(fit(pen, bar.job.short, to - from), from, y + 1 + h / 2);
+          fillText(pen, colors["on-bar"], fit(pen, bar.job.short, to - from), from, y + 1 + h / 2);
         }
       }
     }
@@ -287,10 +276,9 @@ function drawLane(pen, lane, y, X) {
       pen.strokeStyle = isSelected || bar === hovered ? colors.focus : colors.mark;
       pen.lineWidth = isSelected ? 3 : 1.5;
       if (rowHeight < 10 && !isSelected && bar !== hovered) {
-        pen.fillStyle = colors.mark;
-        pen.fillRect(x0, y + h, Math.max(2, x1 - x0), 1);
+        fillRect(pen, colors.mark, x0, y + h, Math.max(2, x1 - x0), 1);
       } else if (wide || isSelected) pen.strokeRect(x0 + 0.75, y + 1.75, Math.max(1, x1 - x0 - 2), h - 1.5);
-      else { pen.fillStyle = colors.mark; pen.fillRect(x0, y + h - 1, 2, 2); }
+      else fillRect(pen, colors.mark, x0, y + h - 1, 2, 2);
     }
     pen.globalAlpha = 1;
   }
@@ -305,12 +293,10 @@ function drawLabels(pen) {
     if (bottom < axis || top > canvas.clientHeight) continue;
     const y = Math.max(top, axis) + 8;
     if (y - 8 < free || y + 4 > bottom + 8) continue;
-    pen.fillStyle = colors.ink;
-    pen.fillText(fit(pen, host.name, gutter - 12), 4, y + 1);
+    fillText(pen, colors.ink, fit(pen, host.name, gutter - 12), 4, y + 1);
     free = y + 8;
     if (bottom - y >= 18 && host.kind !== "linker") {
-      pen.fillStyle = colors.muted;
-      pen.fillText(plural(host.lanes, "slot") + ", " + percent(host.busy, host.lanes * end) + " busy", 4, y + 15);
+      fillText(pen, colors.muted, plural(host.lanes, "slot") + ", " + percent(host.busy, host.lanes * end) + " busy", 4, y + 15);
       free += 14;
     }
   }
