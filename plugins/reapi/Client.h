@@ -31,8 +31,7 @@ inline constexpr char QueuedName[] = "queued, by the server's clock",
 
 class Client : public sdk::ThreadSession {
 public:
-  Client(const dtlto_host &Host, const dtlto_session_params &Params)
-      : Client(Host, Params, openSettings(Host, Params)) {}
+  Client(const dtlto_host &Host, const dtlto_session_params &Params);
 
   static void configure(const dtlto_session_params &Params,
                         dtlto_session_config &Config);
@@ -64,9 +63,6 @@ private:
     Stop &S;
   };
 
-  /// Throws sdk::Error if the plugin can't work.
-  static Settings openSettings(const dtlto_host &Host,
-                               const dtlto_session_params &Params);
   Client(const dtlto_host &Host, const dtlto_session_params &Params,
          Settings S);
 
