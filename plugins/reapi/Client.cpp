@@ -364,7 +364,6 @@ void Client::stop() {
   repairCache();
   Stopping.raise();
   giveUp("");
-  wake();
   ThreadSession::stop();
   for (std::thread *T : {&Preparer, &Watcher})
     if (T->joinable())

@@ -112,7 +112,7 @@ std::optional<dtlto::sdk::Result> JobRun::fromCache(const Action &A) {
                        A.Name, A.Output, R);
   if (F.What == Fault::Refused || Cancelled.raised() ||
       (F && Session.S.isCacheOnly()))
-    fail(F, "action cache " + Session.S.Cache.name());
+    fail(F, Cache);
   if (F)
     Session.log(DTLTO_LOG_DEBUG, Cache + ": " + F.Text);
   try {
