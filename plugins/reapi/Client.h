@@ -16,7 +16,6 @@
 
 #include "Action.h"
 #include "Execution.h"
-#include "Library.h"
 #include "ServerRecord.h"
 #include "Window.h"
 #include "dtlto/sdk/Plugin.hpp"
@@ -107,7 +106,6 @@ private:
   /// Adds numbers to the report.
   void reportNumbers();
 
-  const Library TheLibrary;
   const Settings S;
   const bool OnlyStatus;
   const std::chrono::seconds ResultLimit;
