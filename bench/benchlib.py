@@ -91,14 +91,14 @@ class Parser(argparse.ArgumentParser):
             formatter_class=argparse.RawTextHelpFormatter,
         )
 
-    def add_folder(self, name):
+    def add_folder(self, name, default=None):
         """Adds the argument for a prepared program, by default the one called
-        `name`."""
+        `name`. If that is empty, the script has the `default` that it describes."""
         self.add_argument(
             "dir", type=link_folder, nargs="?", metavar="DIR",
-            default=str(cache_folder() / name),
+            default=str(cache_folder() / name) if name else None,
             help="what prepare-lld and the like made, or any folder with a "
-            f"link.rsp\n(default: {name} in the cache)",
+            f"link.rsp\n(default: {default or name + ' in the cache'})",
         )
 
     def add_value(self, name, default, text, type=float, metavar="X"):
@@ -222,8 +222,8 @@ class Comparison:
     slows both halves of a pair, and the ratios are taken pair by pair."""
 
     def __init__(self, commands, folder, runs, check=None, env=None):
-        """`check` is called with an output of the first command. `env` is the
-        environment of the second command (default: the same as the
+        """`check` is called after each pair, with the output of the first command.
+        `env` is the environment of the second command (default: the same as the
         first's)."""
         self.pairs = []
         self.identical = True
@@ -242,7 +242,7 @@ class Comparison:
                     )
                 same = filecmp.cmp(*outputs, shallow=False)
                 self.identical = self.identical and same
-                if check and number == 1:
+                if check:
                     check(outputs[0])
                 self.pairs.append(pair)
                 print(f"  pair {number}: {pair[0].wall:.2f} s, "

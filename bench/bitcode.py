@@ -10,6 +10,14 @@ from pathlib import Path
 import benchlib
 
 
+def run(command, what, **more):
+    """Runs a step of a build. Returns what was run."""
+    done = subprocess.run([str(word) for word in command], **more)
+    if done.returncode != 0:
+        benchlib.fail(f"{what} failed")
+    return done
+
+
 def fetch_source(package, variable):
     """Returns the folder with a Debian source package's files. The environment
     variable may name an existing folder instead."""
@@ -17,9 +25,8 @@ def fetch_source(package, variable):
     if given:
         return Path(given).resolve()
     folder = benchlib.cache_folder() / "src" / package
-    fetch = benchlib.ROOT / "scripts" / "fetch-source"
-    if subprocess.run([fetch, package, folder]).returncode != 0:
-        benchlib.fail(f"scripts/fetch-source {package} failed")
+    run([benchlib.ROOT / "scripts/fetch-source", package, folder],
+        f"scripts/fetch-source {package}")
     return folder
 
 
@@ -47,13 +54,8 @@ def linker_arguments(folder, driver="clang", options=()):
     command += ["-flto=thin", "-O2", "-o", "OUT", *options, "@inputs.rsp"]
     # LIBRARY_PATH would add this machine's folders to the command.
     environment = {k: v for k, v in os.environ.items() if k != "LIBRARY_PATH"}
-    said = subprocess.run(
-        command, cwd=folder, env=environment, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-    )
-    if said.returncode != 0:
-        benchlib.fail(f"clang cannot link this way: {said.stdout.strip()}")
-    arguments = shlex.split(said.stdout.strip().splitlines()[-1])[1:]
+    said = benchlib.Run(command, folder, environment).output
+    arguments = shlex.split(said.strip().splitlines()[-1])[1:]
     at = arguments.index("-o")
     del arguments[at : at + 2]
     return arguments

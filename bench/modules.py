@@ -113,11 +113,9 @@ def prepare(count, archives):
         for begin in range(0, members, ARCHIVE_MEMBERS):
             archive = f"m/lib{begin:07}.a"
             (folder / archive).unlink(missing_ok=True)
-            subprocess.run(
+            benchlib.Run(
                 [benchlib.LLVM / "bin/llvm-ar", "rcsD", archive]
-                + files[begin : begin + ARCHIVE_MEMBERS],
-                cwd=folder, check=True,
-            )
+                + files[begin : begin + ARCHIVE_MEMBERS], folder)
             inputs.append(archive)
         for file in files:
             (folder / file).unlink()
@@ -128,11 +126,7 @@ def prepare(count, archives):
 
 def add_options(parser, count=None):
     """Adds DIR, or options for tiny modules."""
-    parser.add_argument(
-        "dir", type=benchlib.link_folder, nargs="?", metavar="DIR",
-        help="what prepare-lld and the like made, or any folder with a link.rsp\n"
-        f"(default: {'tiny modules' if count else 'lld in the cache'})",
-    )
+    parser.add_folder("", "tiny modules" if count else "lld in the cache")
     parser.add_number("--modules", count, "how many tiny modules", least=3)
     parser.add_flag("--archives",
                     f"as members of archives, {ARCHIVE_MEMBERS} in each")

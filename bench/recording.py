@@ -91,14 +91,13 @@ class Recording:
                 f"the longest {self.longest():.2f} s; {size:.0f} MB of modules")
 
 
-def plugin(name, options):
-    path = options.plugin_dir / f"libdtlto_{name}.so"
-    return Path(benchlib.built(path)).resolve()
+def plugin(name):
+    return benchlib.built(benchlib.BUILD / f"bench/libdtlto_{name}.so").resolve()
 
 
 def add_options(parser, repeat=None):
-    """Adds RECORDING, which a script links `repeat` times, if given; and the
-    paths of the linker and of the plugins of record and replay."""
+    """Adds RECORDING, which a script links `repeat` times, if given; and the path of
+    the linker."""
     if repeat:
         parser.add_argument(
             "recording", type=Path, nargs="?", metavar="RECORDING",
@@ -108,7 +107,3 @@ def add_options(parser, repeat=None):
         parser.add_number("--repeat", repeat, "links; the one in the middle is "
                           "reported")
     parser.add_linker()
-    parser.add_argument(
-        "--plugin-dir", type=Path, default=benchlib.BUILD / "bench", metavar="DIR",
-        help="where libdtlto_record.so and libdtlto_replay.so are",
-    )

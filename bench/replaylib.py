@@ -26,8 +26,6 @@ CLUSTER = {
     "no_cache": (False, "machines keep nothing: each job is sent all its inputs"),
     "held": (False, "machines have all inputs from earlier links: a CAS that "
              "has\neverything"),
-    "spread": (0.0, "speeds lie between 1-X and 1+X"),
-    "seed": (1, "of the speeds"),
     "die": ([], "M@T: machine M (from 0) dies T seconds after the first job; or with\n"
             "M@Njobs once N jobs have ended, with M@Nbegun when it begins its N-th"),
     "notice_ms": (1000.0, "until a dead machine's jobs are given back"),
@@ -99,7 +97,7 @@ def bound(thin, final, stats):
     """The minimum time of a link; all times in seconds. `stats` are the replay
     plugin's."""
     return thin + final + max(
-        stats["longest"] / stats["fastest"],
+        stats["longest"],
         stats["work"] / stats["capacity"],
         stats["bytes_useful"] / stats["bytes_a_second"],
     )
@@ -138,10 +136,10 @@ def command(options, rec, cluster, args, out):
         # Local compiles would take other times than the recorded ones.
         own.append("--thinlto-dist-local-jobs=0")
     return [
-        *options.wrap, options.linker, "@link.rsp", *rec.args,
+        options.linker, "@link.rsp", *rec.args,
         "-o", out / "output", f"--time-trace={out / 'trace'}",
         f"--thinlto-jobs={os.cpu_count()}",
-        f"--thinlto-dist-plugin={recording.plugin('replay', options)}", *own,
+        f"--thinlto-dist-plugin={recording.plugin('replay')}", *own,
         *(f"--thinlto-dist-plugin-arg={arg}" for arg in plugin_args), *args,
     ]
 

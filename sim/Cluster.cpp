@@ -18,22 +18,7 @@ static Time duration(double Bytes, double Rate) {
   return static_cast<Time>(std::llround(Bytes / Rate));
 }
 
-/// Returns the next number of SplitMix64, the same on every machine.
-static double nextRandom(uint64_t &State) {
-  uint64_t Z = (State += 0x9e3779b97f4a7c15);
-  Z = (Z ^ (Z >> 30)) * 0xbf58476d1ce4e5b9;
-  Z = (Z ^ (Z >> 27)) * 0x94d049bb133111eb;
-  Z ^= Z >> 31;
-  return static_cast<double>(Z >> 11) * 0x1p-53;
-}
-
 Cluster::Cluster(const ClusterSettings &S) : S(S), Machines(S.Machines) {
-  uint64_t State = S.Seed;
-  for (Machine &M : Machines) {
-    M.Speed = 1 - S.Spread + 2 * S.Spread * nextRandom(State);
-    Capacity += M.Speed * S.Slots;
-    Fastest = std::max(Fastest, M.Speed);
-  }
   for (size_t I = 0; I != S.Faults.size(); ++I)
     if (S.Faults[I].At != Never)
       push(Event::FaultDue, S.Faults[I].At, I);
@@ -91,10 +76,9 @@ uint32_t Cluster::chooseMachine(const Job &J) const {
       continue;
     if (Best != NoMachine) {
       const Machine &B = Machines[Best];
-      if (M.NumTaken > B.NumTaken ||
-          (M.NumTaken == B.NumTaken && M.Speed < B.Speed))
+      if (M.NumTaken > B.NumTaken)
         continue;
-      if (M.NumTaken == B.NumTaken && M.Speed == B.Speed) {
+      if (M.NumTaken == B.NumTaken) {
         if (!std::exchange(IsMissingKnown, true))
           BestMissing = missing(J, Best);
         uint64_t Missing = missing(J, I);
@@ -286,8 +270,7 @@ void Cluster::startWaiting(uint32_t Index, Time Now) {
     State.At = Stage::Running;
     State.Started = Now;
     ++M.Running;
-    push(Event::RunEnd, Now + duration(double(State.J.Cpu) * M.Slow, M.Speed),
-         Id);
+    push(Event::RunEnd, Now + std::llround(double(State.J.Cpu) * M.Slow), Id);
     report(Report::Running, Id, Index, Now);
     ++M.NumBegun;
     for (const Fault &F : S.Faults)

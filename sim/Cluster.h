@@ -22,7 +22,7 @@
 //
 // The client (what a good plugin would do)
 //   A job is assigned to a machine when it is accepted: the one with the most
-//   idle slots, then the fastest, then the one that lacks the fewest bytes.
+//   idle slots, then the one that lacks the fewest bytes.
 //   Machines may take jobs ahead while all slots are taken, so that the inputs
 //   are there when a slot becomes idle. The drawback: such a job waits for its
 //   machine while others are idle. Each content is sent once to each machine,
@@ -68,9 +68,7 @@ struct ClusterSettings {
   double MachineRate = 0.125; // each machine's bandwidth
   Time Latency = 0;           // of one message
   bool Cache = true;          // machines keep contents
-  double Spread = 0; // speeds are uniform from 1 - Spread to 1 + Spread
-  uint64_t Seed = 1; // for the speeds
-  Time Notice = 0;   // from a machine's death to the report of its jobs
+  Time Notice = 0; // from a machine's death to the report of its jobs
   std::vector<Fault> Faults;
 };
 
@@ -83,7 +81,7 @@ public:
   struct Job {
     uint64_t Id;
     std::vector<Input> Inputs;
-    Time Cpu; // on a machine of speed 1
+    Time Cpu;
     uint64_t ObjectBytes;
   };
   /// The state of a job. Done, Lost and Cancelled are final.
@@ -131,9 +129,6 @@ public:
 
   Load load() const;
   const Totals &totals() const { return Sums; }
-  /// The sum of slots times speed of all machines, before any fault.
-  double capacity() const { return Capacity; }
-  double fastest() const { return Fastest; }
 
 private:
   struct Event {
@@ -155,7 +150,6 @@ private:
   };
   struct Machine {
     bool IsAlive = true;
-    double Speed = 1;
     double Slow = 1;
     uint32_t NumTaken = 0; // jobs from their assignment to the end of their run
     uint32_t Running = 0;
@@ -180,7 +174,6 @@ private:
 
   const ClusterSettings S;
   std::vector<Machine> Machines;
-  double Capacity = 0, Fastest = 0;
   std::unordered_map<uint64_t, JobState> Jobs;
   // The machines that have each content: a bit for each machine.
   std::vector<std::vector<uint64_t>> Contents;

@@ -11,37 +11,30 @@
 // took, and sends the recorded object. Each host runs as many jobs at a time as
 // it has slots; further jobs wait.
 //
-//   fake-distccd PORT SLOTS LATENCY_US JOBS OBJECTS VERSION
+//   fake-distccd PORT SLOTS LATENCY_US RECORDING VERSION
 //
-// JOBS is a text file with a line for each job: the name of its module on
-// servers, nanoseconds, and the offset and size of its object in OBJECTS.
-// VERSION is the compiler's answer to --version. The process prints "ready"
-// once it listens. At the end of standard input, it writes its statistics as
-// JSON and exits.
+// RECORDING is a folder of bench/record. VERSION is the compiler's answer to
+// --version. The process prints "ready" once it listens. At the end of standard
+// input, it writes its statistics as JSON and exits.
 //
 //===----------------------------------------------------------------------===//
 
+#include "Recording.h"
 #include <arpa/inet.h>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
-#include <fcntl.h>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <netinet/tcp.h>
 #include <queue>
-#include <sstream>
 #include <string>
+#include <string_view>
 #include <sys/epoll.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
-#include <unordered_map>
-#include <vector>
 
 using Clock = std::chrono::steady_clock;
 using std::chrono::nanoseconds;
@@ -54,11 +47,12 @@ using std::chrono::nanoseconds;
 
 namespace {
 
-struct RecordedJob {
+struct Answer {
   nanoseconds Time;
-  std::string Reply; // up to the object
-  const char *Object;
-  size_t Size;
+  std::string Head; // of the reply, up to the object
+  std::string_view Object;
+
+  std::string reply() const;
 };
 
 /// A connection, which has one request.
@@ -72,7 +66,8 @@ struct Connection {
   bool IsName = false, IsVersion = false, HasRequest = false;
   uint64_t NumFiles = 0, NumNames = 0;
   bool HasFiles = false;
-  const RecordedJob *Job = nullptr;
+  const Answer *Job = nullptr;
+  std::string Reply;
   size_t Sent = 0; // of the reply
 };
 
@@ -85,7 +80,7 @@ class Farm {
 public:
   Farm(unsigned Slots, nanoseconds Latency) : Slots(Slots), Latency(Latency) {}
 
-  void readJobs(const char *Jobs, const char *Objects);
+  void readRecording(const char *Folder);
   void setVersion(const std::string &Text);
   void listen(int Port);
   void run();
@@ -105,8 +100,9 @@ private:
 
   const unsigned Slots;
   const nanoseconds Latency;
-  std::unordered_map<std::string, RecordedJob> Jobs;
-  RecordedJob Version;
+  dtlto::replay::OpenRecording TheRecording;
+  std::unordered_map<std::string, Answer> Jobs;
+  Answer Version;
   int Listener = -1, Epoll = -1;
   enum : uint64_t { Input, Listening, FirstId };
   uint64_t NextId = FirstId;
@@ -145,27 +141,23 @@ static std::string literals(size_t Size) {
 }
 static constexpr char End[] = {0x11, 0, 0};
 
-void Farm::readJobs(const char *Names, const char *Objects) {
-  int Fd = ::open(Objects, O_RDONLY);
-  struct stat Status;
-  if (Fd < 0 || ::fstat(Fd, &Status))
-    fail(Objects);
-  auto *Bytes = static_cast<const char *>(
-      ::mmap(nullptr, size_t(Status.st_size), PROT_READ, MAP_PRIVATE, Fd, 0));
-  if (Bytes == MAP_FAILED)
-    fail(Objects);
-  std::ifstream In(Names);
-  std::string Line, Name;
-  while (std::getline(In, Line)) {
-    std::istringstream Words(Line);
-    uint64_t Time = 0, Offset = 0, Size = 0;
-    Words >> Name >> Time >> Offset >> Size;
-    if (!Words || Size == 0 || Offset + Size > uint64_t(Status.st_size))
-      fail(std::string(Names) + ": " + Line);
+std::string Answer::reply() const {
+  std::string All = Head;
+  if (!Object.empty())
+    All.append(Object).append(End, sizeof(End));
+  return All;
+}
+
+void Farm::readRecording(const char *Folder) {
+  std::string Error;
+  if (!TheRecording.open(Folder, Error))
+    fail(Error);
+  for (const dtlto::replay::RecordedJob &J : TheRecording.get().Jobs) {
     std::string Reply = "DONE00000003STAT00000000SERR00000000SOUT00000000";
-    std::string Head = literals(Size);
-    append(Reply, "DOTO", Head.size() + Size + sizeof(End));
-    Jobs[Name] = {nanoseconds(Time), Reply + Head, Bytes + Offset, Size};
+    std::string Head = literals(J.Size);
+    append(Reply, "DOTO", Head.size() + J.Size + sizeof(End));
+    Jobs[J.Path] = {
+        nanoseconds(J.CpuNs), Reply + Head, {TheRecording.object(J), J.Size}};
   }
 }
 
@@ -174,7 +166,7 @@ void Farm::setVersion(const std::string &Text) {
   Head = literals(Text.size());
   append(Reply, "SOUT", Head.size() + Text.size() + sizeof(End));
   Reply += Head + Text + std::string(End, sizeof(End)) + "DOTO00000000";
-  Version = {nanoseconds(0), Reply, nullptr, 0};
+  Version = {nanoseconds(0), Reply, {}};
 }
 
 void Farm::listen(int Port) {
@@ -335,27 +327,15 @@ void Farm::onTimer(uint64_t Id, Host *H) {
   auto It = Connections.find(Id);
   if (It == Connections.end())
     return;
+  It->second->Reply = It->second->Job->reply();
   watch(Id, It->second->Fd, EPOLLOUT, EPOLL_CTL_MOD);
   send(*It->second);
 }
 
 void Farm::send(Connection &C) {
-  const RecordedJob &J = *C.Job;
-  size_t Total = J.Reply.size() + J.Size + (J.Size ? sizeof(End) : 0);
-  while (C.Sent < Total) {
-    const char *From;
-    size_t Size;
-    if (C.Sent < J.Reply.size()) {
-      From = J.Reply.data() + C.Sent;
-      Size = J.Reply.size() - C.Sent;
-    } else if (size_t At = C.Sent - J.Reply.size(); At < J.Size) {
-      From = J.Object + At;
-      Size = J.Size - At;
-    } else {
-      From = End + (At - J.Size);
-      Size = Total - C.Sent;
-    }
-    ssize_t N = ::send(C.Fd, From, Size, MSG_NOSIGNAL);
+  while (C.Sent < C.Reply.size()) {
+    ssize_t N = ::send(C.Fd, C.Reply.data() + C.Sent, C.Reply.size() - C.Sent,
+                       MSG_NOSIGNAL);
     if (N < 0 && errno == EAGAIN)
       return;
     if (N < 0)
@@ -423,15 +403,15 @@ void Farm::run() {
 }
 
 int main(int Argc, char **Argv) {
-  if (Argc != 7) {
-    std::fprintf(stderr, "usage: fake-distccd PORT SLOTS LATENCY_US JOBS "
-                         "OBJECTS VERSION\n");
+  if (Argc != 6) {
+    std::fprintf(stderr, "usage: fake-distccd PORT SLOTS LATENCY_US RECORDING "
+                         "VERSION\n");
     return 1;
   }
   Farm F(unsigned(std::atoi(Argv[2])),
          std::chrono::microseconds(std::atoi(Argv[3])));
-  F.readJobs(Argv[4], Argv[5]);
-  F.setVersion(Argv[6]);
+  F.readRecording(Argv[4]);
+  F.setVersion(Argv[5]);
   F.listen(std::atoi(Argv[1]));
   std::puts("ready");
   std::fflush(stdout);

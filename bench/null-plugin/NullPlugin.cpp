@@ -39,18 +39,11 @@ public:
   NullSession(const dtlto_host &Host, const dtlto_session_params &Params)
       : ThreadSession(Host, 1) {
     setCapacity(SIZE_MAX);
-    for (uint32_t I = 0; I != Params.num_args; ++I) {
-      std::string Arg = Params.args[I];
-      if (Arg.rfind("object=", 0) == 0)
-        TheObject = read(Arg.substr(7));
-      else if (Arg == "stats")
-        Stats = true;
-      else
-        throw Error(DTLTO_ERROR_CALLER,
-                    "unknown argument; known are object=FILE and stats");
-    }
-    if (!TheObject.Bytes)
-      throw Error(DTLTO_ERROR_CALLER, "the argument object=FILE is missing");
+    std::string File;
+    readArguments({fileArgument("object", File, "The object file"),
+                   switchArgument("stats", Stats, "Note the time")},
+                  Params.args, Params.num_args);
+    TheObject = read(File);
   }
 
   bool submit(std::shared_ptr<Job> J) override {

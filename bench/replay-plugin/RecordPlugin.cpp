@@ -16,7 +16,6 @@
 
 #include "Recording.h"
 #include "Stats.h"
-#include "Text.h"
 #include "dtlto/sdk/Plugin.hpp"
 #include <cerrno>
 #include <cstring>
@@ -56,11 +55,6 @@ public:
     ++NumSubmitted;
     return ThreadSession::submit(std::move(J));
   }
-  void load(dtlto_load &Load) override {
-    ThreadSession::load(Load);
-    Load.workers = 1;
-    Load.expected_wait_ms = Load.free ? 0 : UINT64_MAX;
-  }
   void stop() override {
     ThreadSession::stop();
     // If the link has failed, there is nothing to keep.
@@ -91,16 +85,10 @@ private:
 
 Arguments RecordSession::readArguments(const dtlto_session_params &Params) {
   Arguments A;
-  for (uint32_t I = 0; I != Params.num_args; ++I) {
-    std::string Arg = Params.args[I];
-    if (Arg.compare(0, 4, "out=") == 0 && Arg.size() > 4)
-      A.Folder = Arg.substr(4);
-    else if (Arg.compare(0, 5, "jobs=") != 0 ||
-             !parseNumber(Arg.substr(5), 1, 4096, A.NumThreads))
-      throw Error(DTLTO_ERROR_CALLER,
-                  "unknown argument " + quote(Arg) +
-                      ", expected out=FOLDER or jobs=N with N from 1 to 4096");
-  }
+  sdk::readArguments(
+      {fileArgument("out", A.Folder, "Must exist"),
+       numberArgument("jobs", "N", 1, 4096, A.NumThreads, "At the same time")},
+      Params.args, Params.num_args);
   if (A.Folder.empty())
     throw Error(DTLTO_ERROR_CALLER, "no out=FOLDER is given");
   return A;

@@ -6,14 +6,18 @@
 //===----------------------------------------------------------------------===//
 
 #include "Recording.h"
+#include "Process.h"
+#include "Text.h"
 #include <cerrno>
-#include <cstdio>
+#include <charconv>
 #include <cstring>
 #include <fcntl.h>
+#include <fstream>
+#include <sstream>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+using namespace dtlto;
 using namespace dtlto::replay;
 
 static const char Magic[] = "dtlto-recording 2";
@@ -31,40 +35,21 @@ static bool take(std::string_view &Text, char Stop, std::string_view &Word) {
 }
 
 static bool number(std::string_view Word, uint64_t &Value) {
-  if (Word.empty() || Word.size() > 19)
-    return false;
-  Value = 0;
-  for (char C : Word) {
-    if (C < '0' || C > '9')
-      return false;
-    Value = Value * 10 + uint64_t(C - '0');
-  }
-  return Value <= MaxNumber;
-}
-
-static int hexDigit(char C) {
-  if (C >= '0' && C <= '9')
-    return C - '0';
-  return C >= 'a' && C <= 'f' ? C - 'a' + 10 : -1;
-}
-
-static void addHex(std::string &To, char C) {
-  const char *Digits = "0123456789abcdef";
-  To += Digits[static_cast<unsigned char>(C) >> 4];
-  To += Digits[C & 15];
+  const char *End = Word.data() + Word.size();
+  auto [Stop, Code] = std::from_chars(Word.data(), End, Value);
+  return Code == std::errc() && Stop == End && Value <= MaxNumber;
 }
 
 /// Decodes two hexadecimal digits a byte. Returns false for anything else.
 static bool fromHex(std::string_view Text, std::string &Bytes) {
-  if (Text.size() % 2)
-    return false;
-  for (size_t I = 0; I != Text.size(); I += 2) {
-    int High = hexDigit(Text[I]), Low = hexDigit(Text[I + 1]);
-    if (High < 0 || Low < 0)
+  for (; Text.size() >= 2; Text.remove_prefix(2)) {
+    uint8_t Byte;
+    if (std::from_chars(Text.data(), Text.data() + 2, Byte, 16).ptr !=
+        Text.data() + 2)
       return false;
-    Bytes += static_cast<char>(High * 16 + Low);
+    Bytes += static_cast<char>(Byte);
   }
-  return true;
+  return Text.empty();
 }
 
 static bool unescape(std::string_view Text, std::string &Name) {
@@ -97,29 +82,20 @@ static bool parseJob(std::string_view Line, uint64_t ObjectsSize,
 bool dtlto::replay::parseRecording(std::string_view Text, uint64_t ObjectsSize,
                                    Recording &TheRecording,
                                    std::string &Error) {
-  uint64_t Line = 0;
+  std::string_view Word;
+  if (!take(Text, '\n', Word) || Word != Magic) {
+    Error = "it has another format; record the link again";
+    return false;
+  }
+  constexpr std::string_view Key = "jobs ";
+  uint64_t Line = 2, NumJobs = 0;
   auto Bad = [&] {
     Error = "line " + std::to_string(Line) + " of 'jobs' cannot be read";
     return false;
   };
-  auto Header = [&](std::string_view Key, uint64_t &Value) {
-    ++Line;
-    std::string_view Word;
-    return take(Text, '\n', Word) && Word.size() > Key.size() &&
-           Word.substr(0, Key.size()) == Key && Word[Key.size()] == ' ' &&
-           number(Word.substr(Key.size() + 1), Value);
-  };
-  uint64_t Version = 0, NumJobs = 0;
-  if (!Header("dtlto-recording", Version))
+  if (!take(Text, '\n', Word) || Word.substr(0, Key.size()) != Key ||
+      !number(Word.substr(Key.size()), NumJobs))
     return Bad();
-  if (Version != 2) {
-    Error = "it has version " + std::to_string(Version) +
-            " of the format; record the link again";
-    return false;
-  }
-  if (!Header("jobs", NumJobs))
-    return Bad();
-  std::string_view Word;
   while (!Text.empty()) {
     ++Line;
     TheRecording.Jobs.emplace_back();
@@ -141,16 +117,12 @@ std::string dtlto::replay::writeRecording(const Recording &TheRecording) {
     for (uint64_t Field : {J.CpuNs, J.PrimaryBytes, J.Offset, J.Size})
       Text += std::to_string(Field) + " ";
     for (char C : J.Digest)
-      addHex(Text, C);
+      Text += hex(uint8_t(C));
     Text += ' ' + J.Path + ' ';
     for (char C : J.Name) {
       unsigned char U = static_cast<unsigned char>(C);
-      if (U >= 0x20 && U != 0x7f && U != '%') {
-        Text += C;
-      } else {
-        Text += '%';
-        addHex(Text, C);
-      }
+      Text +=
+          U >= 0x20 && U != 0x7f && U != '%' ? std::string(1, C) : '%' + hex(U);
     }
     Text += '\n';
   }
@@ -162,36 +134,18 @@ std::string dtlto::replay::writeRecording(const Recording &TheRecording) {
 //===----------------------------------------------------------------------===//
 
 bool dtlto::replay::readFile(const std::string &Path, std::string &Bytes) {
-  std::FILE *File = std::fopen(Path.c_str(), "rb");
+  std::ifstream File(Path, std::ios::binary);
   if (!File)
     return false;
-  char Chunk[65536];
-  while (size_t Size = std::fread(Chunk, 1, sizeof(Chunk), File))
-    Bytes.append(Chunk, Size);
-  bool Good = !std::ferror(File);
-  std::fclose(File);
-  return Good;
+  std::ostringstream Text;
+  Text << File.rdbuf();
+  Bytes = Text.str();
+  return true;
 }
 
 bool dtlto::replay::writeFile(const std::string &Path, std::string_view Bytes) {
-  // A device would be replaced by a file.
-  struct stat Is;
-  if (::stat(Path.c_str(), &Is) == 0 && !S_ISREG(Is.st_mode)) {
-    errno = EINVAL;
-    return false;
-  }
-  std::string Unfinished = Path + ".new";
-  std::FILE *File = std::fopen(Unfinished.c_str(), "wb");
-  if (!File)
-    return false;
-  bool Good = std::fwrite(Bytes.data(), 1, Bytes.size(), File) == Bytes.size();
-  Good = std::fclose(File) == 0 && Good;
-  if (Good && std::rename(Unfinished.c_str(), Path.c_str()) == 0)
-    return true;
-  int Why = errno;
-  std::remove(Unfinished.c_str());
-  errno = Why;
-  return false;
+  std::ofstream File(Path, std::ios::binary);
+  return bool(File.write(Bytes.data(), std::streamsize(Bytes.size())).flush());
 }
 
 bool OpenRecording::open(const std::string &Folder, std::string &Error) {
@@ -203,23 +157,18 @@ bool OpenRecording::open(const std::string &Folder, std::string &Error) {
   if (!readFile(Path, Text))
     return CantRead();
   Path = Folder + "/objects";
-  int Fd = ::open(Path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (Fd < 0)
-    return CantRead();
+  Descriptor File(::open(Path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat Status;
-  bool Good = ::fstat(Fd, &Status) == 0;
-  uint64_t Size = Good ? uint64_t(Status.st_size) : 0;
-  if (Good && Size) {
-    // Never unmapped: the linker may keep objects for any time.
-    void *Memory = ::mmap(nullptr, Size, PROT_READ, MAP_PRIVATE, Fd, 0);
-    Good = Memory != MAP_FAILED;
-    Objects = static_cast<const char *>(Memory);
-  }
-  int Why = errno;
-  ::close(Fd);
-  errno = Why;
-  if (!Good)
+  if (::fstat(File.get(), &Status) != 0)
     return CantRead();
+  const uint64_t Size = uint64_t(Status.st_size);
+  // Never unmapped: the linker may keep objects for any time.
+  void *Memory =
+      Size ? ::mmap(nullptr, Size, PROT_READ, MAP_PRIVATE, File.get(), 0)
+           : nullptr;
+  if (Memory == MAP_FAILED)
+    return CantRead();
+  Objects = static_cast<const char *>(Memory);
   if (!parseRecording(Text, Size, TheRecording, Error)) {
     Error = "the recording '" + Folder + "' is invalid: " + Error;
     return false;

@@ -55,8 +55,7 @@ std::string writeRecording(const Recording &TheRecording);
 
 /// Reads a whole file. Returns false with errno set on failure.
 bool readFile(const std::string &Path, std::string &Bytes);
-/// Replaces a file. On failure, returns false with errno set, and leaves no
-/// file.
+/// Writes a file. Returns false with errno set on failure.
 bool writeFile(const std::string &Path, std::string_view Bytes);
 
 /// A recording's folder, open for a replay. Objects are in memory that lives as

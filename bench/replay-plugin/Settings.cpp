@@ -7,6 +7,7 @@
 
 #include "Settings.h"
 #include "Text.h"
+#include "dtlto/sdk/Arguments.hpp"
 #include <charconv>
 
 using namespace dtlto;
@@ -63,88 +64,81 @@ static bool parseFault(std::string_view Text, Fault &F) {
   return true;
 }
 
+/// Returns an argument whose value is a decimal number from \p Min to \p Max.
+static sdk::Argument realArgument(const char *Name, double Min, double Max,
+                                  double &To, const char *Help) {
+  return {Name, "X", Help, [Min, Max, &To](std::string_view Value) {
+            return parseReal(Value, Min, Max, To);
+          }};
+}
+
+static sdk::Argument boolArgument(const char *Name, bool &To,
+                                  const char *Help) {
+  return sdk::choiceArgument<bool>(Name, {{"0", false}, {"1", true}}, To, Help);
+}
+
+static sdk::Argument faultArgument(const char *Name, Fault::KindTy Kind,
+                                   std::vector<Fault> &To, const char *Value,
+                                   const char *Help) {
+  return {Name, Value, Help, [Kind, &To](std::string_view Text) {
+            To.emplace_back();
+            To.back().Kind = Kind;
+            return parseFault(Text, To.back());
+          }};
+}
+
 namespace {
-/// The values in the user's units.
+/// Values in the user's units.
 struct Values {
   double Gbps = 1, MachineGbps = 0, LatencyUs = 200, NoticeMs = 1000;
-  uint32_t Seed = 1, Cache = 1, Config = 0, Compress = 0, Held = 0;
 };
 } // namespace
 
-static bool parseOne(std::string_view Key, std::string_view Value, Settings &S,
-                     Values &V) {
+static sdk::ArgumentTable argumentTable(Settings &S, Values &V) {
+  using sdk::numberArgument;
   ClusterSettings &C = S.Cluster;
-  auto Number = [&](uint32_t Min, uint32_t Max, uint32_t &N) {
-    return parseNumber(Value, Min, Max, N);
-  };
-  auto Path = [&](std::string &P) {
-    P = Value;
-    return !P.empty();
-  };
-  if (Key == "recording")
-    return Path(S.Recording);
-  if (Key == "stats")
-    return Path(S.Stats);
-  if (Key == "machines")
-    return Number(1, 4096, C.Machines);
-  if (Key == "slots")
-    return Number(1, 4096, C.Slots);
-  if (Key == "ahead")
-    return Number(0, 4096, C.Ahead);
-  if (Key == "gbps")
-    return parseReal(Value, 0.001, 1e6, V.Gbps);
-  if (Key == "machine-gbps")
-    return parseReal(Value, 0.001, 1e6, V.MachineGbps);
-  if (Key == "latency-us")
-    return parseReal(Value, 0, 1e7, V.LatencyUs);
-  if (Key == "cache")
-    return Number(0, 1, V.Cache);
-  if (Key == "held")
-    return Number(0, 1, V.Held);
-  if (Key == "spread")
-    return parseReal(Value, 0, 0.99, C.Spread);
-  if (Key == "seed")
-    return Number(0, UINT32_MAX, V.Seed);
-  if (Key == "notice-ms")
-    return parseReal(Value, 0, 1e7, V.NoticeMs);
-  if (Key == "scale")
-    return parseReal(Value, 0.001, 1e4, S.Scale);
-  if (Key == "config")
-    return Number(0, 1, V.Config);
-  if (Key == "compress")
-    return Number(0, 1, V.Compress);
-  if (Key == "die" || Key == "slow") {
-    Fault F;
-    F.Kind = Key == "die" ? Fault::Dies : Fault::Slow;
-    if (!parseFault(Value, F))
-      return false;
-    C.Faults.push_back(F);
-    return true;
-  }
-  return false;
+  return {
+      sdk::fileArgument("recording", S.Recording, "The recording's folder"),
+      sdk::fileArgument("stats", S.Stats, "The output of statistics, as JSON"),
+      numberArgument("machines", "N", 1, 4096, C.Machines, "How many"),
+      numberArgument("slots", "N", 1, 4096, C.Slots, "Of each machine"),
+      numberArgument("ahead", "N", 0, 4096, C.Ahead,
+                     "Jobs that each machine takes in addition to its slots"),
+      realArgument("gbps", 0.001, 1e6, V.Gbps, "The linker's bandwidth"),
+      realArgument("machine-gbps", 0.001, 1e6, V.MachineGbps,
+                   "Each machine's bandwidth, if not the same"),
+      realArgument("latency-us", 0, 1e7, V.LatencyUs, "Of each message"),
+      boolArgument("cache", C.Cache, "Machines keep inputs during the link"),
+      boolArgument("held", S.Held,
+                   "Machines have all inputs, and are sent only digests"),
+      realArgument("notice-ms", 0, 1e7, V.NoticeMs,
+                   "From a machine's death to the report of its jobs"),
+      faultArgument("die", Fault::Dies, C.Faults, "M@T",
+                    "Machine M dies after T seconds, Njobs or Nbegun jobs"),
+      faultArgument("slow", Fault::Slow, C.Faults, "M:X@T",
+                    "Machine M gets X times slower"),
+      realArgument("scale", 0.001, 1e4, S.Scale,
+                   "CPU times, latencies and the times of faults are divided "
+                   "by X, bandwidths multiplied"),
+      boolArgument("config", S.Config,
+                   "Jobs carry what dtlto-codegen needs, not a command line"),
+      boolArgument("compress", S.Compress,
+                   "Inputs are compressed by zstd at level 1")};
 }
 
-bool dtlto::replay::parseSettings(const char *const *Args, size_t NumArgs,
-                                  Settings &S, std::string &Error) {
+Settings dtlto::replay::readSettings(const char *const *Args,
+                                     uint32_t NumArgs) {
+  Settings S;
   Values V;
-  for (size_t I = 0; I != NumArgs; ++I) {
-    std::string_view Key = Args[I], Value;
-    if (!cut(Key, '=', Value) || !parseOne(Key, Value, S, V)) {
-      Error = "bad argument " + quote(Args[I]) + ", see bench/replay --help";
-      return false;
-    }
-  }
-  if (S.Recording.empty()) {
-    Error = "no recording=FOLDER is given";
-    return false;
-  }
   ClusterSettings &C = S.Cluster;
+  sdk::readArguments(argumentTable(S, V), Args, NumArgs);
+  if (S.Recording.empty())
+    throw sdk::Error(DTLTO_ERROR_CALLER, "no recording=FOLDER is given");
   for (Fault &F : C.Faults) {
-    if (F.Machine >= C.Machines) {
-      Error = "there is no machine " + std::to_string(F.Machine) +
-              " to fail; they count from 0";
-      return false;
-    }
+    if (F.Machine >= C.Machines)
+      throw sdk::Error(DTLTO_ERROR_CALLER, "there is no machine " +
+                                               std::to_string(F.Machine) +
+                                               " to fail; they count from 0");
     if (F.At != Never)
       F.At = static_cast<Time>(double(F.At) / S.Scale);
   }
@@ -153,10 +147,5 @@ bool dtlto::replay::parseSettings(const char *const *Args, size_t NumArgs,
   C.MachineRate = (V.MachineGbps ? V.MachineGbps : V.Gbps) / 8 * S.Scale;
   C.Latency = static_cast<Time>(V.LatencyUs * 1e3 / S.Scale);
   C.Notice = static_cast<Time>(V.NoticeMs * 1e6 / S.Scale);
-  C.Seed = V.Seed;
-  C.Cache = V.Cache;
-  S.Config = V.Config;
-  S.Compress = V.Compress;
-  S.Held = V.Held;
-  return true;
+  return S;
 }

@@ -97,8 +97,7 @@ bool Stats::write(const Settings &S, const Recording &R, const Cluster &C,
   Add("sending_seconds", seconds(T.Sending));
   Add("work", Work);
   Add("longest", Longest);
-  Add("capacity", C.capacity());
-  Add("fastest", C.fastest());
+  Add("capacity", double(S.Cluster.Machines) * S.Cluster.Slots);
   Add("bytes_a_second", S.Cluster.Rate * 1e9);
   if (S.Stats.empty() || writeFile(S.Stats, Text + "\n}\n"))
     return true;

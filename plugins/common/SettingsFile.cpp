@@ -8,7 +8,6 @@
 #include "SettingsFile.h"
 #include "System.h"
 #include "Text.h"
-#include "dtlto/sdk/Result.hpp"
 #include <cerrno>
 #include <cstring>
 
@@ -16,6 +15,22 @@ using namespace dtlto;
 using dtlto::sdk::Error;
 
 static constexpr size_t MaxSecret = size_t(64) << 10;
+
+sdk::ArgumentTable dtlto::connectionArguments(ConnectionFiles &Files) {
+  using sdk::fileArgument;
+  return {fileArgument("tls-ca", Files.CaFile,
+                       "The authority of the server's certificate, in PEM"),
+          fileArgument("tls-cert", Files.CertFile, "The client's certificate"),
+          fileArgument("tls-key", Files.KeyFile, "The key of tls-cert"),
+          fileArgument("token-file", Files.TokenFile, "A bearer token")};
+}
+
+void dtlto::checkCertificate(const ConnectionFiles &Files) {
+  if (Files.CertFile.empty() != Files.KeyFile.empty())
+    throw Error(DTLTO_ERROR_CALLER,
+                "a client certificate and its key belong together: tls-cert= "
+                "and tls-key=");
+}
 
 std::string dtlto::readFileOf(const std::string &Name, const char *Setting,
                               size_t Limit) {

@@ -13,9 +13,22 @@
 #ifndef DTLTO_PLUGINS_SETTINGSFILE_H
 #define DTLTO_PLUGINS_SETTINGSFILE_H
 
-#include <string>
+#include "dtlto/sdk/Arguments.hpp"
 
 namespace dtlto {
+
+/// The files for a connection to a server; empty: the system's, or none.
+struct ConnectionFiles {
+  std::string CaFile, CertFile, KeyFile; // PEM
+  std::string TokenFile;                 // a bearer token
+};
+
+/// Returns the arguments that set \p Files.
+sdk::ArgumentTable connectionArguments(ConnectionFiles &Files);
+
+/// Throws if there is a client certificate without its key or a key without its
+/// certificate.
+void checkCertificate(const ConnectionFiles &Files);
 
 /// Reads the whole file \p Name, which the setting \p Setting names and which
 /// may be empty. Throws if the file can't be read, or has more than \p Limit

@@ -30,14 +30,19 @@ bool isPrintableAscii(std::string_view Text) {
                      [](char C) { return C >= 0x20 && C <= 0x7e; });
 }
 
-std::string urlForMessage(std::string_view Url) {
+std::string withoutKey(std::string_view Url) {
   std::string Text(Url);
-  // A password may contain any character.
-  if (size_t At = Text.rfind('@'); At != Text.npos) {
-    size_t Scheme = Text.find("://");
-    size_t Begin = Scheme < At ? Scheme + 3 : 0;
-    Text.replace(Begin, At - Begin, "...");
-  }
+  // A password may contain any character, but only a scheme ends in the first
+  // of these.
+  size_t At = Text.rfind('@'), Begin = Text.find_first_of(":/@");
+  if (At == Text.npos)
+    return Text;
+  Begin = Text.compare(Begin, 3, "://") == 0 ? Begin + 3 : 0;
+  return Text.replace(Begin, At - Begin, "...");
+}
+
+std::string urlForMessage(std::string_view Url) {
+  std::string Text = withoutKey(Url);
   if (size_t Query = Text.find_first_of("?#"); Query != Text.npos)
     Text.replace(Query, Text.npos, "?...");
   return quote(Text);

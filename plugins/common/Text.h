@@ -25,6 +25,9 @@ bool hasControl(std::string_view Text);
 /// Whether \p Text has no characters other than printable ASCII.
 bool isPrintableAscii(std::string_view Text);
 
+/// Returns \p Url, which may be invalid, with "..." in place of the text
+/// between its scheme and its last '@'.
+std::string withoutKey(std::string_view Url);
 /// Quotes \p Url, which may be invalid, without the credentials in it.
 std::string urlForMessage(std::string_view Url);
 

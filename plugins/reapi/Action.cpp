@@ -226,18 +226,10 @@ Action ActionMaker::make(const sdk::Job &J) {
   return A;
 }
 
-Action ActionMaker::makeVersionQuery() const {
-  return makeVersionAction(Config.Worker);
-}
-
 Action ActionMaker::makeProbe() const {
-  return makeVersionAction(Config.sendsWorker() ? "true" : Config.Worker);
-}
-
-Action ActionMaker::makeVersionAction(const std::string &Program) const {
   Action A;
   re::Command Command;
-  Command.add_arguments(Program);
+  Command.add_arguments(Config.sendsWorker() ? "true" : Config.Worker);
   Command.add_arguments("--version");
   setPath(Command);
   re::Action Proto;

@@ -78,11 +78,7 @@ public:
   Action make(const sdk::Job &J);
 
   /// Makes an action that writes the version of the workers' clang to standard
-  /// output.
-  Action makeVersionQuery() const;
-
-  /// Makes an action that every worker can execute, or one that asks for the
-  /// version, like makeVersionQuery().
+  /// output. If the workers need no clang, every worker can execute it.
   Action makeProbe() const;
 
   /// Makes an action that is never executed. A client stores a result under \p
@@ -95,7 +91,6 @@ private:
   /// Adds \p Proto with its inputs \p Root and \p Command to \p A's blobs.
   void finish(Action &A, re::Action &Proto, const BlobName &Root,
               const re::Command &Command) const;
-  Action makeVersionAction(const std::string &Program) const;
 
   const Settings &Config;
   const DigestKind Kind;

@@ -30,33 +30,24 @@ static constexpr std::chrono::milliseconds MaxProbe{3000};
 // Opening
 //===----------------------------------------------------------------------===//
 
-Settings Client::openSettings(const dtlto_host &Host,
-                              const dtlto_session_params &Params) {
-  Settings S;
-  std::string Error;
-  if (!readSettings(Params, ::getenv, environ, pluginFolder(), S, Error))
-    throw sdk::Error(DTLTO_ERROR_CALLER, Error);
-  if (S.sendsWorker())
-    sdk::require<dtlto_bundle>(Host, DTLTO_EXT_BUNDLE);
-  return S;
+static Settings settingsOf(const dtlto_session_params &Params) {
+  return readSettings(Params.args, Params.num_args, ::getenv, environ,
+                      dtlto::pluginFolder());
 }
+
+Client::Client(const dtlto_host &Host, const dtlto_session_params &Params)
+    : Client(Host, Params, settingsOf(Params)) {}
 
 void Client::configure(const dtlto_session_params &Params,
                        dtlto_session_config &Config) {
-  Settings S;
-  std::string Error;
-  readSettings(Params, ::getenv, environ, pluginFolder(), S, Error);
+  bool SendsWorker = settingsOf(Params).sendsWorker();
   Config.needs = DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS |
-                 (S.sendsWorker() ? DTLTO_JOB_CONFIG : DTLTO_JOB_ARGS);
+                 (SendsWorker ? DTLTO_JOB_CONFIG : DTLTO_JOB_ARGS);
 }
 
 std::string Client::probe(const dtlto_session_params &Params,
                           std::chrono::milliseconds) {
-  Settings S;
-  std::string Error;
-  if (!readSettings(Params, ::getenv, environ, pluginFolder(), S, Error))
-    throw sdk::Error(DTLTO_ERROR_CALLER, Error);
-  return "the server is " + S.Server.name();
+  return "the server is " + settingsOf(Params).Server.name();
 }
 
 const dtlto_store *Client::store() { return sdk::storeExtension<ReapiStore>(); }
@@ -69,6 +60,8 @@ Client::Client(const dtlto_host &Host, const dtlto_session_params &Params,
       ResultLimit(Params.job_timeout_s ? Params.job_timeout_s : 3600),
       LlvmVersion(Params.llvm_version ? Params.llvm_version : ""),
       Results(Params), TheServer(S), InFlight(S.Jobs) {
+  if (S.sendsWorker())
+    sdk::require<dtlto_bundle>(Host, DTLTO_EXT_BUNDLE);
   std::string Error;
   int Why = S.sendsWorker() ? Worker.open(S.WorkerFile, Error) : 0;
   if (Why == EMFILE || Why == ENFILE || Why == ENOMEM)
@@ -143,19 +136,14 @@ void Client::prepare() {
   if (F)
     return giveUp("server " + (F.By ? *F.By : S.Server).name() + ": " +
                   TheServer.explain(F));
-  if (!Features.Executes && !S.CacheOnly)
+  if (!Features.Executes && !S.isCacheOnly())
     return giveUp("server " + S.Server.name() +
                   " reports that it executes nothing; with results=only, "
                   "the link uses its action cache");
   log(DTLTO_LOG_DEBUG, "server " + S.Server.name() + ": " + Features.Text);
-  for (const Endpoint *E : {&S.Server, &S.Cas, &S.Cache})
-    if (!E->Tls && !E->isLocal() &&
-        (!S.TokenFile.empty() || !S.Helper.empty() ||
-         S.Headers.count("authorization"))) {
-      log(DTLTO_LOG_WARNING, "the token goes to " + E->name() +
-                                 " without encryption; use grpcs://");
-      break;
-    }
+  if (const Endpoint *E = S.exposedService())
+    log(DTLTO_LOG_WARNING,
+        "the token goes to " + E->name() + " without encryption; use grpcs://");
   BlobName WorkerName = Features.Digest == Likely
                             ? Name.get()
                             : nameBlob(Features.Digest, Worker.bytes());
@@ -301,7 +289,7 @@ Client::status(std::chrono::milliseconds Limit) {
   W.State = F ? DTLTO_WORKER_OUT : DTLTO_WORKER_UP;
   if (F) {
     W.Why = Late ? "it has not answered" : TheServer.explain(F);
-  } else if (!CurrentFeatures.Executes && !S.CacheOnly) {
+  } else if (!CurrentFeatures.Executes && !S.isCacheOnly()) {
     W.State = DTLTO_WORKER_OUT;
     W.Why = "it executes nothing";
   }
@@ -310,7 +298,7 @@ Client::status(std::chrono::milliseconds Limit) {
   W.Compiler =
       (S.sendsWorker() ? "dtlto-codegen, LLVM " + LlvmVersion : S.Worker) +
       ", " + CurrentFeatures.Text;
-  if (CurrentFeatures.Executes && !S.CacheOnly)
+  if (CurrentFeatures.Executes && !S.isCacheOnly())
     runWithin(std::min<std::chrono::milliseconds>(MaxProbe, Limit / 3),
               [&](Stop &Ending) { probe(CurrentFeatures, Ending, W); });
   return {W};
@@ -376,7 +364,6 @@ void Client::stop() {
   repairCache();
   Stopping.raise();
   giveUp("");
-  wake();
   ThreadSession::stop();
   for (std::thread *T : {&Preparer, &Watcher})
     if (T->joinable())

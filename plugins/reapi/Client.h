@@ -16,7 +16,6 @@
 
 #include "Action.h"
 #include "Execution.h"
-#include "Library.h"
 #include "ServerRecord.h"
 #include "Window.h"
 #include "dtlto/sdk/Plugin.hpp"
@@ -31,8 +30,7 @@ inline constexpr char QueuedName[] = "queued, by the server's clock",
 
 class Client : public sdk::ThreadSession {
 public:
-  Client(const dtlto_host &Host, const dtlto_session_params &Params)
-      : Client(Host, Params, openSettings(Host, Params)) {}
+  Client(const dtlto_host &Host, const dtlto_session_params &Params);
 
   static void configure(const dtlto_session_params &Params,
                         dtlto_session_config &Config);
@@ -64,9 +62,6 @@ private:
     Stop &S;
   };
 
-  /// Throws sdk::Error if the plugin can't work.
-  static Settings openSettings(const dtlto_host &Host,
-                               const dtlto_session_params &Params);
   Client(const dtlto_host &Host, const dtlto_session_params &Params,
          Settings S);
 
@@ -111,7 +106,6 @@ private:
   /// Adds numbers to the report.
   void reportNumbers();
 
-  const Library TheLibrary;
   const Settings S;
   const bool OnlyStatus;
   const std::chrono::seconds ResultLimit;

@@ -98,7 +98,7 @@ static std::string addHeaders(Credentials &C, const std::string &Key,
   for (const Value &V : Values.list_value().values()) {
     if (V.kind_case() != Value::kStringValue)
       return "its header " + quote(Name) + " is not a list of strings";
-    if (!isHeaderValue(V.string_value()))
+    if (!dtlto::isPrintableAscii(V.string_value()))
       return "its header " + quote(Name) +
              " has characters other than printable ASCII";
     C.Headers.emplace_back(Name, V.string_value());

@@ -62,10 +62,6 @@ bool dtlto::reapi::isHeaderName(std::string_view Name) {
              Name.npos;
 }
 
-bool dtlto::reapi::isHeaderValue(std::string_view Value) {
-  return isPrintableAscii(Value);
-}
-
 bool dtlto::reapi::isBinaryHeader(std::string_view Name) {
   return Name.size() > 4 && Name.substr(Name.size() - 4) == "-bin";
 }

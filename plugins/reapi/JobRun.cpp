@@ -77,7 +77,7 @@ dtlto::sdk::Result JobRun::runReady() {
   if (Session.S.CacheUse != Results::Off && !SkipsCache)
     if (std::optional<sdk::Result> R = fromCache(A))
       return std::move(*R);
-  if (Session.S.CacheOnly)
+  if (Session.S.isCacheOnly())
     throw sdk::Error(
         DTLTO_ERROR_INFRASTRUCTURE,
         SkipsCache ? "the result in the action cache is wrong (results=only)"
@@ -111,8 +111,8 @@ std::optional<dtlto::sdk::Result> JobRun::fromCache(const Action &A) {
   Fault F = findResult(Session.TheServer, Cancelled, Session.Features.Digest,
                        A.Name, A.Output, R);
   if (F.What == Fault::Refused || Cancelled.raised() ||
-      (F && Session.S.CacheOnly))
-    fail(F, "action cache " + Session.S.Cache.name());
+      (F && Session.S.isCacheOnly()))
+    fail(F, Cache);
   if (F)
     Session.log(DTLTO_LOG_DEBUG, Cache + ": " + F.Text);
   try {
@@ -150,7 +150,7 @@ void JobRun::uploadAll(const Action &A) {
 
 /// Returns the version of the workers' compiler, or an error message.
 std::string JobRun::queryCompiler() {
-  Action A = Session.Actions->makeVersionQuery();
+  Action A = Session.Actions->makeProbe();
   uploadAll(A);
   ExecuteOptions O;
   O.Action = A.Name;

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Library.h"
+#include "Server.h"
 #include "dtlto/sdk/Result.hpp"
 #include "dtlto/sdk/WorkPool.hpp"
 #include <cstdlib>

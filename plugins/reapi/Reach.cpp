@@ -10,7 +10,6 @@
 #include "SettingsFile.h"
 #include "Text.h"
 #include "dtlto/sdk/Result.hpp"
-#include <cctype>
 #include <memory>
 #include <openssl/err.h>
 #include <openssl/pem.h>
@@ -125,13 +124,8 @@ static std::string_view hostOf(std::string_view Target) {
 }
 
 static bool endsWith(std::string_view Text, std::string_view End) {
-  if (End.size() > Text.size())
-    return false;
-  Text.remove_prefix(Text.size() - End.size());
-  for (size_t I = 0; I != End.size(); ++I)
-    if (std::tolower(uint8_t(Text[I])) != std::tolower(uint8_t(End[I])))
-      return false;
-  return true;
+  return End.size() <= Text.size() &&
+         lowerCase(Text.substr(Text.size() - End.size())) == lowerCase(End);
 }
 
 std::string dtlto::reapi::proxyVariable(const Endpoint &E, const GetEnv &Env,

@@ -46,6 +46,15 @@ struct ServerFeatures {
   std::string Text;          // for display
 };
 
+/// Keeps gRPC's library initialized. Its threads end with the last of these
+/// objects.
+struct Library {
+  /// Throws sdk::Error if too few threads may still start.
+  Library();
+  ~Library();
+  Library(const Library &) = delete;
+};
+
 /// Sums of all calls, for display.
 struct Traffic {
   std::atomic<uint64_t> BytesUp{0}, BytesDown{0}; // of blobs, as they were sent
@@ -56,6 +65,7 @@ struct Traffic {
 };
 
 class Server {
+  const Library TheLibrary;
   struct Connection;
 
 public:

@@ -20,6 +20,7 @@
 #define DTLTO_REAPI_SETTINGS_H
 
 #include "Endpoint.h"
+#include "SettingsFile.h"
 #include "dtlto/ext/store.h"
 #include "dtlto/sdk/Arguments.hpp"
 #include <chrono>
@@ -33,18 +34,17 @@ namespace dtlto::reapi {
 enum class Results {
   Write, // use the action cache, and add results
   Read,  // use it, and add none
-  Off    // do neither
+  Off,   // do neither
+  Only   // like Read, and execute nothing
 };
 
-struct Settings {
+struct Settings : ConnectionFiles {
   Endpoint Server; // execution; the default of the next two
   Endpoint Cas;    // content
   Endpoint Cache;  // the action cache
   std::string Instance;
   std::map<std::string, std::string> Platform; // sorted, as actions require
   std::map<std::string, std::string> Headers;  // names in lower case
-  std::string CaFile, CertFile, KeyFile;       // PEM
-  std::string TokenFile;                       // a bearer token
   std::string Helper; // a credential helper: a path, or a name for PATH
   /// codegen, the path of a dtlto-codegen-static, or the name of a clang that
   /// the workers have.
@@ -52,13 +52,18 @@ struct Settings {
   std::string WorkerFile; // to send, for the first two kinds
   std::string Digest;     // "sha256", "blake3", or empty: the server's best
   Results CacheUse = Results::Write;
-  bool CacheOnly = false;           // nothing is executed
   uint32_t Jobs = 128;              // in flight at the same time, at most
   std::chrono::seconds Timeout{60}; // for each call except executions
   uint32_t Retries = 4;             // of a call that may work later
   std::chrono::milliseconds RetryDelay{200}; // doubles each time
 
   bool sendsWorker() const { return !WorkerFile.empty(); }
+  bool isCacheOnly() const { return CacheUse == Results::Only; }
+  /// Returns the setting whose credentials take precedence, or an empty text.
+  const char *credentials() const;
+  /// Returns a service that credentials would reach without encryption, or
+  /// null.
+  const Endpoint *exposedService() const;
 };
 
 /// Describes the plugin and its settings.
@@ -68,17 +73,16 @@ const sdk::Description &description();
 using GetEnv = std::function<const char *(const char *)>;
 
 /// Reads all settings. \p PluginFolder is the folder of the plugin's file. \p
-/// Environ is like environ(7), for variables whose names aren't known. Returns
-/// false with one line in \p Why that says what is wrong and where.
-bool readSettings(const dtlto_session_params &Params, const GetEnv &Env,
-                  const char *const *Environ, const std::string &PluginFolder,
-                  Settings &S, std::string &Why);
+/// Environ is like environ(7), for variables whose names aren't known. Throws
+/// sdk::Error with one line that says what is wrong and where.
+Settings readSettings(const char *const *Args, uint32_t NumArgs,
+                      const GetEnv &Env, const char *const *Environ,
+                      const std::string &PluginFolder);
 
 /// Reads the settings of a store. With a URL, they are its server and instance,
 /// the arguments, and $DTLTO_REMOTE_CACHE_TOKEN; otherwise those of the plugin.
-bool readStoreSettings(const dtlto_store_params &Params, const GetEnv &Env,
-                       const char *const *Environ, Settings &S,
-                       std::string &Why);
+Settings readStoreSettings(const dtlto_store_params &Params, const GetEnv &Env,
+                           const char *const *Environ);
 
 } // namespace dtlto::reapi
 

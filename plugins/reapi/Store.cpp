@@ -23,10 +23,7 @@ static bool isLate(const Fault &F, const Stop &Ending) {
 }
 
 Settings ReapiStore::openSettings(const dtlto_store_params &Params) {
-  Settings S;
-  std::string Error;
-  if (!readStoreSettings(Params, ::getenv, environ, S, Error))
-    throw sdk::Error(DTLTO_ERROR_CALLER, Error);
+  Settings S = readStoreSettings(Params, ::getenv, environ);
   S.Jobs = 0; // no connections for executions
   return S;
 }

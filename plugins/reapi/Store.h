@@ -15,7 +15,6 @@
 #define DTLTO_REAPI_STORE_H
 
 #include "Action.h"
-#include "Library.h"
 #include "dtlto/sdk/Store.hpp"
 #include <functional>
 #include <memory>
@@ -47,7 +46,6 @@ private:
              std::string &Bytes);
 
   const Settings S;
-  const Library TheLibrary;
   Server TheServer;
   sdk::ResultMemory Memory;
 

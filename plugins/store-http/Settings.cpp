@@ -7,7 +7,6 @@
 
 #include "Settings.h"
 #include "Description.h"
-#include "SettingsFile.h"
 #include "Text.h"
 #include "dtlto/sdk/Result.hpp"
 #include <algorithm>
@@ -91,24 +90,18 @@ Address http::readAddress(std::string_view Text) {
   return A;
 }
 
-static sdk::ArgumentTable argumentTable(Settings &S, std::string &TokenFile) {
-  using sdk::fileArgument;
-  return {fileArgument("token-file", TokenFile, "A bearer token"),
-          fileArgument("netrc-file", S.NetrcFile,
-                       "User and password, as for "
-                       "curl"),
-          fileArgument("tls-ca", S.CaFile,
-                       "The authority of the server's certificate, in PEM"),
-          fileArgument("tls-cert", S.CertFile, "The client's certificate"),
-          fileArgument("tls-key", S.KeyFile, "The key of tls-cert")};
+static sdk::ArgumentTable argumentTable(Settings &S) {
+  sdk::ArgumentTable All = connectionArguments(S);
+  All.push_back(sdk::fileArgument("netrc-file", S.NetrcFile,
+                                  "User and password, as for curl"));
+  return All;
 }
 
 const sdk::Description &http::description() {
   Settings S;
-  std::string TokenFile;
-  static const sdk::Description D = describePlugin(
-      "Remote cache on an HTTP server", argumentTable(S, TokenFile),
-      {{TokenVariable, "A bearer token"}});
+  static const sdk::Description D =
+      describePlugin("Remote cache on an HTTP server", argumentTable(S),
+                     {{TokenVariable, "A bearer token"}});
   return D;
 }
 
@@ -116,12 +109,9 @@ Settings http::readSettings(const dtlto_store_params &Params,
                             const GetEnv &Env) {
   Settings S;
   S.To = readAddress(Params.url ? Params.url : "");
-  std::string TokenFile;
-  sdk::readArguments(argumentTable(S, TokenFile), Params.args, Params.num_args,
+  sdk::readArguments(argumentTable(S), Params.args, Params.num_args,
                      /*HidesUnknown=*/true);
-  if (S.CertFile.empty() != S.KeyFile.empty())
-    refuse("a client certificate and its key belong together: tls-cert= and "
-           "tls-key=");
+  checkCertificate(S);
   for (auto [File, Name] : {std::pair(&S.CaFile, "tls-ca"),
                             {&S.CertFile, "tls-cert"},
                             {&S.KeyFile, "tls-key"}}) {
@@ -129,15 +119,15 @@ Settings http::readSettings(const dtlto_store_params &Params,
       refuse(std::string(Name) + "= needs https://");
     readSettingsFile(*File, Name, MaxPem);
   }
-  if (!TokenFile.empty() && !S.NetrcFile.empty())
+  if (!S.TokenFile.empty() && !S.NetrcFile.empty())
     refuse("token-file= and netrc-file= are alternatives");
   readSettingsFile(S.NetrcFile, "netrc-file", MaxPem);
 
   const char *Source = nullptr; // of credentials
   if (!S.NetrcFile.empty()) {
     Source = "netrc-file=";
-  } else if (!TokenFile.empty()) {
-    S.Token = readSecretFile(TokenFile, "token-file");
+  } else if (!S.TokenFile.empty()) {
+    S.Token = readSecretFile(S.TokenFile, "token-file");
     Source = "token-file=";
   } else if (const char *Value = Env(TokenVariable); Value && *Value) {
     S.Token = Value;

@@ -8,8 +8,8 @@
 #ifndef DTLTO_STORE_HTTP_SETTINGS_H
 #define DTLTO_STORE_HTTP_SETTINGS_H
 
+#include "SettingsFile.h"
 #include "dtlto/ext/store.h"
-#include "dtlto/sdk/Arguments.hpp"
 #include <functional>
 #include <string>
 #include <string_view>
@@ -31,12 +31,11 @@ struct Address {
 /// without showing credentials in it.
 Address readAddress(std::string_view Text);
 
-struct Settings {
+struct Settings : ConnectionFiles {
   Address To;
   std::string Token; // of "Authorization: Bearer"; empty: none
   /// A user and a password for each host. Empty: ~/.netrc.
   std::string NetrcFile;
-  std::string CaFile, CertFile, KeyFile; // PEM; empty: the system's, or none
 };
 
 /// Describes the library and its settings.

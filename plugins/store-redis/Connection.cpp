@@ -12,13 +12,6 @@ using namespace dtlto::redis;
 
 static constexpr size_t ChunkSize = size_t(64) << 10;
 
-Connection::Connection(const std::string &Host, uint16_t Port,
-                       Clock::time_point End) try {
-  Line.connect(Host, Port, End);
-} catch (const sdk::SocketError &E) {
-  throw ConnectionError(E.what());
-}
-
 void Connection::send(std::initializer_list<std::string_view> Command,
                       Clock::time_point End) {
   // An array of binary strings. The last one may be long.
@@ -37,20 +30,16 @@ void Connection::send(std::initializer_list<std::string_view> Command,
 
 Reply Connection::call(std::initializer_list<std::string_view> Command,
                        size_t MaxBytes, Clock::time_point End) {
-  bool HasBegun = false;
-  try {
-    send(Command, End);
-    const std::unique_ptr<char[]> Chunk(new char[ChunkSize]);
-    // For each call: the parser keeps the memory of its longest reply.
-    ReplyReader Reader;
-    for (;; HasBegun = true) {
-      size_t N = Line.receive(Chunk.get(), ChunkSize, End);
-      if (N == 0)
-        throw ConnectionError("the server closed the connection", !HasBegun);
-      if (std::optional<Reply> R = Reader.add({Chunk.get(), N}, MaxBytes))
-        return std::move(*R);
-    }
-  } catch (const sdk::SocketError &E) {
-    throw ConnectionError(E.what(), !E.timedOut() && !HasBegun);
+  HasReply = false;
+  send(Command, End);
+  const std::unique_ptr<char[]> Chunk(new char[ChunkSize]);
+  // For each call: the parser keeps the memory of its longest reply.
+  ReplyReader Reader;
+  for (;; HasReply = true) {
+    size_t N = Line.receive(Chunk.get(), ChunkSize, End);
+    if (N == 0)
+      throw sdk::SocketError("the server closed the connection");
+    if (std::optional<Reply> R = Reader.add({Chunk.get(), N}, MaxBytes))
+      return std::move(*R);
   }
 }

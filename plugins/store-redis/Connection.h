@@ -12,7 +12,6 @@
 #include "dtlto/sdk/Socket.hpp"
 #include <chrono>
 #include <initializer_list>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -20,31 +19,27 @@ namespace dtlto::redis {
 
 using Clock = std::chrono::steady_clock;
 
-/// Thrown if a connection fails; what() is one line.
-class ConnectionError : public std::runtime_error {
-public:
-  ConnectionError(const std::string &Why, bool IsClosed = false)
-      : runtime_error(Why), IsClosed(IsClosed) {}
-  /// Whether the other end had closed the connection before it answered.
-  const bool IsClosed;
-};
-
-/// A connection over TCP. Functions throw ConnectionError or InvalidReply, and
+/// A connection over TCP. Functions throw sdk::SocketError or InvalidReply, and
 /// the connection must then not be used any more. One thread.
 class Connection {
 public:
   /// Connects before \p End.
-  Connection(const std::string &Host, uint16_t Port, Clock::time_point End);
+  Connection(const std::string &Host, uint16_t Port, Clock::time_point End) {
+    Line.connect(Host, Port, End);
+  }
 
   /// Sends a command, and returns its reply of at most \p MaxBytes.
   Reply call(std::initializer_list<std::string_view> Command, size_t MaxBytes,
              Clock::time_point End);
+  /// Whether a part of the last call's reply has arrived.
+  bool hasReply() const { return HasReply; }
 
 private:
   void send(std::initializer_list<std::string_view> Command,
             Clock::time_point End);
 
   sdk::Socket Line;
+  bool HasReply = false;
 };
 
 } // namespace dtlto::redis

@@ -76,13 +76,13 @@ Reply RedisStore::run(std::initializer_list<std::string_view> Command,
       check(R, Expected);
       Idle.give(std::move(C));
       return R;
-    } catch (const ConnectionError &E) {
+    } catch (const sdk::SocketError &E) {
       // Servers close idle connections.
-      if (IsNew || !E.IsClosed)
+      if (IsNew || E.timedOut() || C->hasReply())
         throw;
     }
   }
-} catch (const ConnectionError &E) {
+} catch (const sdk::SocketError &E) {
   fail(E.what());
 } catch (const InvalidReply &E) {
   fail(std::string("invalid reply: ") + E.what());

@@ -311,21 +311,6 @@ TEST(ClusterTest, ASlowMachine) {
   EXPECT_EQ(E[2], 400);
 }
 
-TEST(ClusterTest, SpeedsAreSeededAndTheFastestGoesFirst) {
-  ClusterSettings S = settings(8, 2, 0);
-  S.Spread = 0.3;
-  Cluster A(S), B(S);
-  EXPECT_EQ(A.capacity(), B.capacity());
-  S.Seed = 2;
-  Cluster Other(S);
-  EXPECT_NE(A.capacity(), Other.capacity());
-  EXPECT_LE(A.fastest(), 1.3);
-  EXPECT_GE(A.capacity(), 16 * 0.7);
-  EXPECT_LE(A.capacity(), 16 * 1.3);
-  ASSERT_TRUE(A.submit(0, job(1, 1000000)));
-  EXPECT_NEAR(double(ends(finish(A))[1]), 1000000 / A.fastest(), 1);
-}
-
 TEST(ClusterTest, WorkConserving) {
   // Equal jobs without transfers never leave a slot idle.
   Cluster C(settings(4, 3, 2));

@@ -6,21 +6,20 @@
 //===----------------------------------------------------------------------===//
 
 #include "Settings.h"
+#include "dtlto/sdk/Result.hpp"
 #include <gtest/gtest.h>
 
 using namespace dtlto::replay;
 
 namespace {
 
-bool parse(std::vector<const char *> Args, Settings &S, std::string &Error) {
+Settings parse(std::vector<const char *> Args) {
   Args.insert(Args.begin(), "recording=r");
-  return parseSettings(Args.data(), Args.size(), S, Error);
+  return readSettings(Args.data(), uint32_t(Args.size()));
 }
 
 TEST(SettingsTest, Defaults) {
-  Settings S;
-  std::string Error;
-  ASSERT_TRUE(parse({}, S, Error)) << Error;
+  Settings S = parse({});
   EXPECT_EQ(S.Recording, "r");
   EXPECT_DOUBLE_EQ(S.Cluster.Rate, 0.125);
   EXPECT_DOUBLE_EQ(S.Cluster.MachineRate, 0.125);
@@ -29,13 +28,9 @@ TEST(SettingsTest, Defaults) {
 }
 
 TEST(SettingsTest, ScaleAppliesToAllTimes) {
-  Settings S;
-  std::string Error;
-  ASSERT_TRUE(parse({"scale=10", "gbps=2", "machine-gbps=1", "latency-us=50",
-                     "notice-ms=10", "machines=3", "die=2@1.5", "slow=1:4@2",
-                     "die=0@7jobs", "die=0@2begun"},
-                    S, Error))
-      << Error;
+  Settings S = parse({"scale=10", "gbps=2", "machine-gbps=1", "latency-us=50",
+                      "notice-ms=10", "machines=3", "die=2@1.5", "slow=1:4@2",
+                      "die=0@7jobs", "die=0@2begun"});
   EXPECT_DOUBLE_EQ(S.Cluster.Rate, 2.5);
   EXPECT_DOUBLE_EQ(S.Cluster.MachineRate, 1.25);
   EXPECT_EQ(S.Cluster.Latency, 5000);
@@ -56,25 +51,19 @@ TEST(SettingsTest, Wrong) {
   for (const char *Arg : {"machines=0",  "machines=5000",
                           "slots=x",     "gbps=0",
                           "gbps=-1",     "gbps=nan",
-                          "gbps=1e3",    "spread=1",
+                          "gbps=1e3",    "held=yes",
                           "cache=2",     "scale=0",
-                          "seed=",       "die=1",
+                          "ahead=",      "die=1",
                           "die=@3",      "die=0@",
                           "die=0@jobs",  "die=0@0begun",
                           "die=0@begun", "die=0@-1",
                           "slow=0@1",    "slow=0:@1",
                           "slow=0:0@1",  "nonsense",
                           "nonsense=1",  "stats=",
-                          "=",           ""}) {
-    Settings S;
-    std::string Error;
-    EXPECT_FALSE(parse({Arg}, S, Error)) << Arg;
-    EXPECT_NE(Error.find("bad argument"), std::string::npos) << Error;
-  }
-  Settings S;
-  std::string Error;
-  EXPECT_FALSE(parse({"machines=2", "die=2@1"}, S, Error));
-  EXPECT_FALSE(parseSettings(nullptr, 0, S, Error));
+                          "=",           ""})
+    EXPECT_THROW(parse({Arg}), dtlto::sdk::Error) << Arg;
+  EXPECT_THROW(parse({"machines=2", "die=2@1"}), dtlto::sdk::Error);
+  EXPECT_THROW(readSettings(nullptr, 0), dtlto::sdk::Error);
 }
 
 } // namespace

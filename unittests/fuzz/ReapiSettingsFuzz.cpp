@@ -89,14 +89,20 @@ static bool read(const UserSettings &G, Settings &S, std::string &Error,
     Environ.push_back(T.c_str());
   Environ.push_back(nullptr);
   return G.with([&](const dtlto_session_params &Params, const GetEnv &Env) {
-    if (Url.empty())
-      return readSettings(Params, Env, Environ.data(), "/plugins", S, Error);
     dtlto_store_params Store = {};
     Store.size = sizeof(Store);
     Store.url = Url.c_str();
     Store.args = Params.args;
     Store.num_args = Params.num_args;
-    return readStoreSettings(Store, Env, Environ.data(), S, Error);
+    try {
+      S = Url.empty() ? readSettings(Params.args, Params.num_args, Env,
+                                     Environ.data(), "/plugins")
+                      : readStoreSettings(Store, Env, Environ.data());
+      return true;
+    } catch (const dtlto::sdk::Error &E) {
+      Error = E.what();
+      return false;
+    }
   });
 }
 
@@ -207,7 +213,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   Add("credential-helper", S.Helper);
   Add("worker", S.Worker);
   Add("digest", S.Digest);
-  Add("results", S.CacheOnly                    ? "only"
+  Add("results", S.isCacheOnly()                ? "only"
                  : S.CacheUse == Results::Write ? "write"
                  : S.CacheUse == Results::Read  ? "read"
                                                 : "off");
@@ -225,8 +231,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
         Same.KeyFile == S.KeyFile && Same.TokenFile == S.TokenFile &&
         Same.Helper == S.Helper && Same.Worker == S.Worker &&
         Same.Digest == S.Digest && Same.CacheUse == S.CacheUse &&
-        Same.CacheOnly == S.CacheOnly && Same.Jobs == S.Jobs &&
-        Same.Retries == S.Retries && Same.Timeout == S.Timeout &&
-        Same.RetryDelay == S.RetryDelay);
+        Same.Jobs == S.Jobs && Same.Retries == S.Retries &&
+        Same.Timeout == S.Timeout && Same.RetryDelay == S.RetryDelay);
   return 0;
 }

@@ -19,12 +19,9 @@ namespace {
 class SettingsTest : public testing::Test {
 protected:
   bool read(std::vector<const char *> Args) {
-    dtlto_session_params Params = {};
-    Params.size = sizeof(Params);
-    Params.args = Args.data();
-    Params.num_args = static_cast<uint32_t>(Args.size());
     return inEnvironment([&](const GetEnv &Get, const char *const *Environ) {
-      return readSettings(Params, Get, Environ, "/plugins", S, Error);
+      return readSettings(Args.data(), uint32_t(Args.size()), Get, Environ,
+                          "/plugins");
     });
   }
   bool readStore(const char *Url, std::vector<const char *> Args = {}) {
@@ -34,7 +31,7 @@ protected:
     Params.args = Args.data();
     Params.num_args = static_cast<uint32_t>(Args.size());
     return inEnvironment([&](const GetEnv &Get, const char *const *Environ) {
-      return readStoreSettings(Params, Get, Environ, S, Error);
+      return readStoreSettings(Params, Get, Environ);
     });
   }
   template <typename Fn> bool inEnvironment(Fn Read) {
@@ -45,13 +42,18 @@ protected:
     for (const std::string &T : Texts)
       Environ.push_back(T.c_str());
     Environ.push_back(nullptr);
-    return Read(
-        [&](const char *Name) -> const char * {
-          Queried.insert(Name);
-          auto It = Env.find(Name);
-          return It == Env.end() ? nullptr : It->second.c_str();
-        },
-        Environ.data());
+    auto Get = [&](const char *Name) -> const char * {
+      Queried.insert(Name);
+      auto It = Env.find(Name);
+      return It == Env.end() ? nullptr : It->second.c_str();
+    };
+    try {
+      S = Read(Get, Environ.data());
+      return true;
+    } catch (const dtlto::sdk::Error &E) {
+      Error = E.what();
+      return false;
+    }
   }
   std::string file(const std::string &Text) {
     std::string Name =
@@ -201,9 +203,9 @@ TEST_F(SettingsTest, ReccSwitches) {
   EXPECT_EQ(Results::Off, S.CacheUse);
   Env["RECC_CACHE_ONLY"] = "1";
   ASSERT_TRUE(read({}));
-  EXPECT_TRUE(S.CacheOnly);
+  EXPECT_TRUE(S.isCacheOnly());
   ASSERT_TRUE(read({"results=write"}));
-  EXPECT_FALSE(S.CacheOnly);
+  EXPECT_FALSE(S.isCacheOnly());
   EXPECT_EQ(Results::Write, S.CacheUse);
 }
 
@@ -232,7 +234,7 @@ TEST_F(SettingsTest, Wrong) {
       {"header=a-bin=c", "binary"},
       {"cas=nowhere:x", "argument 'cas=nowhere:x': expected grpc://"},
       {"header=a=\xc3\xa9", "printable"},
-      {"credential-helper=", "the name of a program is missing"},
+      {"credential-helper=", "expected credential-helper=PROGRAM"},
       {"credential-helper=/nowhere", "cannot run '/nowhere': No such file"},
       {"tls-cert=/c", "belong together"},
       {"config=/nowhere", "cannot read '/nowhere'"},

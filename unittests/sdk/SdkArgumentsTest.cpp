@@ -131,7 +131,7 @@ TEST(SdkArgumentsTest, Describe) {
   ASSERT_TRUE(D);
   EXPECT_EQ(D, detail::Entry<Described>::extension(DTLTO_EXT_DESCRIBE));
   EXPECT_EQ(D,
-            detail::StoreEntry<DescribedStore>::extension(DTLTO_EXT_DESCRIBE));
+            detail::NoSession<DescribedStore>::extension(DTLTO_EXT_DESCRIBE));
   EXPECT_EQ(sizeof(*D), D->size);
   EXPECT_STREQ("Does it", D->summary);
   EXPECT_EQ(nullptr, D->vendor);

@@ -25,6 +25,7 @@
 #include <functional>
 #include <mutex>
 #include <thread>
+#include <type_traits>
 
 namespace dtlto::sdk {
 
@@ -63,13 +64,17 @@ class Job;
 
 namespace detail {
 
-/// Calls \p Fn. Converts an exception to a status, a message and, if \p Worker
-/// isn't null, the worker's name.
+/// Calls \p Fn, and returns its status; it may return nothing for DTLTO_OK.
+/// Converts an exception to a status, a message and, if \p Worker isn't null,
+/// the worker's name.
 template <typename F>
 int32_t guard(std::string &Message, F Fn,
               std::string *Worker = nullptr) noexcept {
   try {
-    return Fn();
+    if constexpr (std::is_void_v<decltype(Fn())>)
+      return Fn(), DTLTO_OK;
+    else
+      return Fn();
   } catch (const Error &E) {
     Message = E.what();
     if (Worker)
@@ -385,5 +390,23 @@ private:
 };
 
 } // namespace dtlto::sdk
+
+/// Defines the one symbol that a plugin exports, of the functions of the struct
+/// ENTRY and of CONFIGURE.
+#define DTLTO_SDK_PLUGIN(ENTRY, CONFIGURE, NAME, VERSION)                      \
+  extern "C" const dtlto_plugin dtlto_plugin_entry = {                         \
+      sizeof(dtlto_plugin),                                                    \
+      DTLTO_ABI_MAJOR,                                                         \
+      DTLTO_ABI_MINOR,                                                         \
+      0,                                                                       \
+      NAME,                                                                    \
+      VERSION,                                                                 \
+      dtlto::sdk::detail::ENTRY::CONFIGURE,                                    \
+      dtlto::sdk::detail::ENTRY::open,                                         \
+      dtlto::sdk::detail::ENTRY::submit,                                       \
+      dtlto::sdk::detail::ENTRY::cancel,                                       \
+      dtlto::sdk::detail::ENTRY::load,                                         \
+      dtlto::sdk::detail::ENTRY::close,                                        \
+      dtlto::sdk::detail::ENTRY::extension}
 
 #endif // DTLTO_SDK_JOB_HPP

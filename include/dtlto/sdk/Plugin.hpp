@@ -281,10 +281,7 @@ template <typename S> struct Entry {
                         dtlto_session_config *Config) noexcept {
     Config->needs = Needs;
     std::string Why;
-    guard(Why, [&] {
-      configureSession<S>(*Params, *Config, 0);
-      return int32_t(DTLTO_OK);
-    });
+    guard(Why, [&] { configureSession<S>(*Params, *Config, 0); });
   }
 
   static int32_t open(const dtlto_host *Host,
@@ -304,7 +301,6 @@ template <typename S> struct Entry {
         throw;
       }
       *Out = reinterpret_cast<dtlto_session *>(New.release());
-      return int32_t(DTLTO_OK);
     });
     if (Status != DTLTO_OK)
       Host->log(Host->context, DTLTO_LOG_ERROR, oneLine(Why).c_str());
@@ -326,7 +322,7 @@ template <typename S> struct Entry {
       return int32_t(Self->submit(J) ? DTLTO_OK : DTLTO_BUSY);
     });
     if (Status == DTLTO_OK && J.use_count() == 1) // the session dropped it
-      Status = guard(Why, [&] { return J->lose(), int32_t(DTLTO_OK); });
+      Status = guard(Why, [&] { J->lose(); });
     if (Status != DTLTO_OK && J && J->HasEnded.exchange(true))
       Status = DTLTO_OK; // it already has its result
     if (Status != DTLTO_OK) {
@@ -340,13 +336,20 @@ template <typename S> struct Entry {
     return Status;
   }
 
-  static void cancelOne(S *Self, Job &J) noexcept {
+  /// Calls \p Fn for \p Self. Logs an exception.
+  template <typename F> static int32_t call(S *Self, F Fn) noexcept {
     std::string Why;
-    if (guard(Why, [&] {
-          J.cancel();
-          return Self->cancel(J), int32_t(DTLTO_OK);
-        }))
+    int32_t Status = guard(Why, Fn);
+    if (!Why.empty())
       Self->log(DTLTO_LOG_WARNING, Why);
+    return Status;
+  }
+
+  static void cancelOne(S *Self, Job &J) noexcept {
+    call(Self, [&] {
+      J.cancel();
+      Self->cancel(J);
+    });
   }
 
   static void cancel(dtlto_session *Raw, uint64_t Id) noexcept {
@@ -361,8 +364,7 @@ template <typename S> struct Entry {
     dtlto_load Load = {sizeof(Load), UINT32_MAX, UINT32_MAX, UINT32_MAX,
                        UINT32_MAX,   0,          UINT64_MAX};
     std::string Why;
-    int32_t Status =
-        guard(Why, [&] { return from(Raw)->load(Load), int32_t(DTLTO_OK); });
+    int32_t Status = guard(Why, [&] { from(Raw)->load(Load); });
     Load.size = Out->size;
     std::memcpy(Out, &Load, std::min<size_t>(Out->size, sizeof(Load)));
     return Status;
@@ -370,12 +372,10 @@ template <typename S> struct Entry {
 
   static void close(dtlto_session *Raw) noexcept {
     S *Self = from(Raw);
-    std::string Why;
     for (auto &Entry : Self->SubmittedJobs)
       if (std::shared_ptr<Job> J = Entry.second.lock())
         cancelOne(Self, *J);
-    if (guard(Why, [&] { return Self->stop(), int32_t(DTLTO_OK); }))
-      Self->log(DTLTO_LOG_WARNING, Why);
+    call(Self, [&] { Self->stop(); });
     std::shared_ptr<Gate> Host = Self->TheGate;
     Host->waitForJobs();
     delete Self;
@@ -385,31 +385,30 @@ template <typename S> struct Entry {
   static int32_t status(dtlto_session *Raw, uint32_t TimeoutMs,
                         void (*Callback)(void *, const dtlto_worker_status *),
                         void *Context) noexcept {
-    std::string Why;
-    int32_t Status = guard(Why, [&] {
-      reportWorkers(from(Raw)->status(timeLimit(TimeoutMs)), Callback, Context);
-      return int32_t(DTLTO_OK);
+    return call(from(Raw), [&] {
+      for (const Worker &W : from(Raw)->status(timeLimit(TimeoutMs))) {
+        dtlto_worker_status Status = {};
+        Status.size = sizeof(Status);
+        Status.state = W.State;
+        Status.name = W.Name.c_str();
+        Status.compiler = W.Compiler.empty() ? nullptr : W.Compiler.c_str();
+        Status.why = W.Why.empty() ? nullptr : W.Why.c_str();
+        Status.slots = W.Slots;
+        Status.busy = W.Busy;
+        Status.load_permille = W.LoadPermille;
+        Callback(Context, &Status);
+      }
     });
-    if (!Why.empty())
-      from(Raw)->log(DTLTO_LOG_WARNING, Why);
-    return Status;
   }
 
   static void refuted(dtlto_session *Raw, uint64_t Id, const char *Worker,
                       int32_t Status) noexcept {
-    std::string Why;
-    if (guard(Why, [&] {
-          from(Raw)->refuted(Id, Worker ? Worker : "", Status);
-          return int32_t(DTLTO_OK);
-        }))
-      from(Raw)->log(DTLTO_LOG_WARNING, Why);
+    call(from(Raw),
+         [&] { from(Raw)->refuted(Id, Worker ? Worker : "", Status); });
   }
 
   static void batchComplete(dtlto_session *Raw) noexcept {
-    std::string Why;
-    if (guard(Why,
-              [&] { return from(Raw)->batchComplete(), int32_t(DTLTO_OK); }))
-      from(Raw)->log(DTLTO_LOG_WARNING, Why);
+    call(from(Raw), [&] { from(Raw)->batchComplete(); });
   }
 
   static int32_t probe(const dtlto_session_params *Params, uint32_t TimeoutMs,
@@ -418,7 +417,6 @@ template <typename S> struct Entry {
     int32_t Status = guard(Why, [&] {
       if constexpr (HasProbe<S>)
         Why = probeFarm<S>(*Params, timeLimit(TimeoutMs), 0);
-      return int32_t(DTLTO_OK);
     });
     if (Text && TextSize)
       std::snprintf(Text, size_t(TextSize), "%s", oneLine(Why).c_str());
@@ -467,19 +465,6 @@ template <typename S> struct Entry {
 /// namespaces. NEEDS are the fields that each job must have, DTLTO_JOB_...,
 /// unless the session's configure() changes them.
 #define DTLTO_PLUGIN(SESSION, NAME, VERSION, NEEDS)                            \
-  extern "C" const dtlto_plugin dtlto_plugin_entry = {                         \
-      sizeof(dtlto_plugin),                                                    \
-      DTLTO_ABI_MAJOR,                                                         \
-      DTLTO_ABI_MINOR,                                                         \
-      0,                                                                       \
-      NAME,                                                                    \
-      VERSION,                                                                 \
-      dtlto::sdk::detail::Entry<SESSION>::configure<(NEEDS)>,                  \
-      dtlto::sdk::detail::Entry<SESSION>::open,                                \
-      dtlto::sdk::detail::Entry<SESSION>::submit,                              \
-      dtlto::sdk::detail::Entry<SESSION>::cancel,                              \
-      dtlto::sdk::detail::Entry<SESSION>::load,                                \
-      dtlto::sdk::detail::Entry<SESSION>::close,                               \
-      dtlto::sdk::detail::Entry<SESSION>::extension}
+  DTLTO_SDK_PLUGIN(Entry<SESSION>, configure<(NEEDS)>, NAME, VERSION)
 
 #endif // DTLTO_SDK_PLUGIN_HPP

@@ -27,8 +27,6 @@ public:
       : Limit(Params.result_bytes ? Params.result_bytes : UINT64_MAX) {}
   ResultMemory(const ResultMemory &) = delete;
 
-  uint64_t limit() const { return Limit; }
-
   /// The memory of one result, for the lifetime of this object.
   class Share {
   public:

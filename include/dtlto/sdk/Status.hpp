@@ -29,24 +29,6 @@ struct Worker {
   uint32_t Slots = UINT32_MAX, Busy = UINT32_MAX, LoadPermille = UINT32_MAX;
 };
 
-/// Passes all of them to the callback of dtlto_status.query.
-inline void reportWorkers(const std::vector<Worker> &All,
-                          void (*Callback)(void *, const dtlto_worker_status *),
-                          void *Context) {
-  for (const Worker &W : All) {
-    dtlto_worker_status S = {};
-    S.size = sizeof(S);
-    S.state = W.State;
-    S.name = W.Name.c_str();
-    S.compiler = W.Compiler.empty() ? nullptr : W.Compiler.c_str();
-    S.why = W.Why.empty() ? nullptr : W.Why.c_str();
-    S.slots = W.Slots;
-    S.busy = W.Busy;
-    S.load_permille = W.LoadPermille;
-    Callback(Context, &S);
-  }
-}
-
 } // namespace dtlto::sdk
 
 #endif // DTLTO_SDK_STATUS_HPP

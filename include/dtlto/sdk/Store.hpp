@@ -57,7 +57,7 @@ template <typename S> struct StoreEntry {
   template <typename F>
   static int32_t call(char *Text, uint64_t TextSize, F Fn) noexcept {
     std::string Why;
-    int32_t Status = guard(Why, [&] { return Fn(), int32_t(DTLTO_OK); });
+    int32_t Status = guard(Why, Fn);
     if (Status != DTLTO_OK && Text && TextSize)
       std::snprintf(Text, size_t(TextSize), "%s", oneLine(Why).c_str());
     return Status;
@@ -93,13 +93,14 @@ template <typename S> struct StoreEntry {
   static void close(dtlto_store_client *Client) noexcept {
     call(nullptr, 0, [&] { delete from(Client); });
   }
+};
 
-  // The other functions of a plugin that is only a store.
+/// The other functions of a plugin that is only a store.
+template <typename S> struct NoSession {
   static void configure(const dtlto_session_params *,
                         dtlto_session_config *) noexcept {}
-  static int32_t openSession(const dtlto_host *Host,
-                             const dtlto_session_params *,
-                             dtlto_session **) noexcept {
+  static int32_t open(const dtlto_host *Host, const dtlto_session_params *,
+                      dtlto_session **) noexcept {
     Host->log(Host->context, DTLTO_LOG_ERROR,
               "this is a store (--thinlto-dist-remote-cache), which runs no "
               "jobs");
@@ -112,7 +113,7 @@ template <typename S> struct StoreEntry {
   static int32_t load(dtlto_session *, dtlto_load *) noexcept {
     return DTLTO_OK;
   }
-  static void closeSession(dtlto_session *) noexcept {}
+  static void close(dtlto_session *) noexcept {}
   static const void *extension(const char *Id) noexcept;
 };
 
@@ -128,7 +129,7 @@ template <typename S> const dtlto_store *storeExtension() noexcept {
 }
 
 template <typename S>
-const void *detail::StoreEntry<S>::extension(const char *Id) noexcept {
+const void *detail::NoSession<S>::extension(const char *Id) noexcept {
   if (std::strcmp(Id, DTLTO_EXT_STORE) == 0)
     return storeExtension<S>();
   return std::strcmp(Id, DTLTO_EXT_DESCRIBE) == 0 ? rawDescription<S>(0)
@@ -140,19 +141,6 @@ const void *detail::StoreEntry<S>::extension(const char *Id) noexcept {
 /// Defines the one symbol that a plugin exports, for a plugin that is only a
 /// store. Use it once, outside of namespaces.
 #define DTLTO_STORE_PLUGIN(STORE, NAME, VERSION)                               \
-  extern "C" const dtlto_plugin dtlto_plugin_entry = {                         \
-      sizeof(dtlto_plugin),                                                    \
-      DTLTO_ABI_MAJOR,                                                         \
-      DTLTO_ABI_MINOR,                                                         \
-      0,                                                                       \
-      NAME,                                                                    \
-      VERSION,                                                                 \
-      dtlto::sdk::detail::StoreEntry<STORE>::configure,                        \
-      dtlto::sdk::detail::StoreEntry<STORE>::openSession,                      \
-      dtlto::sdk::detail::StoreEntry<STORE>::submit,                           \
-      dtlto::sdk::detail::StoreEntry<STORE>::cancel,                           \
-      dtlto::sdk::detail::StoreEntry<STORE>::load,                             \
-      dtlto::sdk::detail::StoreEntry<STORE>::closeSession,                     \
-      dtlto::sdk::detail::StoreEntry<STORE>::extension}
+  DTLTO_SDK_PLUGIN(NoSession<STORE>, configure, NAME, VERSION)
 
 #endif // DTLTO_SDK_STORE_HPP
