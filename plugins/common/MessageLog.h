@@ -10,19 +10,16 @@
 // output. If the user asked for them, they also go to the file or, without one,
 // to the linker's output as notes.
 //
-// The file may be on a file server that is gone, so a separate thread opens and
-// writes it. If that thread hangs, it is abandoned, and further messages go to
-// the linker.
+// If the file hangs (FileThread.h), further messages go to the linker.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef DTLTO_PLUGINS_MESSAGELOG_H
 #define DTLTO_PLUGINS_MESSAGELOG_H
 
+#include "FileThread.h"
 #include "dtlto/sdk/Result.hpp"
 #include <atomic>
-#include <chrono>
-#include <memory>
 
 namespace dtlto {
 
@@ -62,9 +59,10 @@ private:
 
   const dtlto_host &Host;
   const std::string Plugin, Variable;
-  struct Writer;
-  std::shared_ptr<Writer> TheWriter; // null without a file
-  std::atomic<bool> HasFile{false};  // false if it hangs
+  struct OpenFile;
+  std::shared_ptr<OpenFile> TheFile;  // used by Thread
+  std::unique_ptr<FileThread> Thread; // null without a file
+  std::atomic<bool> HasFile{false};   // false if it hangs
   bool Verbose = false;
 };
 

@@ -7,19 +7,17 @@
 
 #include "Settings.h"
 #include "Description.h"
+#include "FileThread.h"
 #include "Network.h"
 #include "System.h"
 #include "Text.h"
-#include "dtlto/sdk/Detached.hpp"
 #include "dtlto/sdk/Result.hpp"
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <future>
 #include <optional>
 #include <random>
 #include <system_error>
-#include <tuple>
 
 namespace dtlto::distcc {
 
@@ -59,25 +57,21 @@ uint16_t Settings::statsPort(const HostSpec &Host, bool IgnoreLimit) const {
 // Files
 //===----------------------------------------------------------------------===//
 
-/// Reads a small file on a detached thread, which is abandoned if a file server
-/// hangs. Returns an errno, or 0.
+/// Reads a small file. Returns an errno, or 0.
 static int readFile(const std::string &Path, std::string &Text) {
-  std::promise<std::pair<int, std::string>> Promise;
-  auto Future = Promise.get_future();
+  auto Answer = std::make_shared<std::pair<int, std::string>>();
   try {
-    sdk::runDetached([Path, Promise = std::move(Promise)]() mutable {
-      std::string Text;
-      int Code = os::readFile(Path, MaxHostFile, Text);
-      Promise.set_value({Code, std::move(Text)});
+    FileThread Thread;
+    Thread.post([=] {
+      Answer->first = os::readFile(Path, MaxHostFile, Answer->second);
     });
+    if (!Thread.wait(HostFileTimeout))
+      return ETIMEDOUT;
   } catch (const std::system_error &E) {
     return E.code().value();
   }
-  if (Future.wait_for(HostFileTimeout) != std::future_status::ready)
-    return ETIMEDOUT;
-  int Code = 0;
-  std::tie(Code, Text) = Future.get();
-  return Code;
+  Text = std::move(Answer->second);
+  return Answer->first;
 }
 
 //===----------------------------------------------------------------------===//
