@@ -78,9 +78,8 @@ static int readFile(const std::string &Path, std::string &Text) {
 // Arguments, variables, hosts
 //===----------------------------------------------------------------------===//
 
-[[noreturn]] static void fail(const std::string &Text,
-                              int32_t Status = DTLTO_ERROR_CALLER) {
-  throw sdk::Error(Status, Text);
+[[noreturn]] static void fail(const std::string &Text) {
+  throw sdk::Error(DTLTO_ERROR_CALLER, Text);
 }
 
 static sdk::ArgumentTable argumentTable(Settings &S,
@@ -142,15 +141,11 @@ const sdk::Description &description() {
 
 namespace {
 
-/// Reads all settings. A step that fails throws sdk::Error: DTLTO_ERROR_CALLER
-/// for Invalid, DTLTO_ERROR_INFRASTRUCTURE for NoHosts.
 class Reader {
 public:
-  Reader(const dtlto_session_params &Params, const GetEnv &Env,
-         const std::vector<std::string> &HostFiles, Settings &S)
-      : Params(Params), Env(Env), HostFiles(HostFiles), S(S) {}
-
-  void read();
+  Reader(const GetEnv &Env, const std::vector<std::string> &HostFiles)
+      : Env(Env), HostFiles(HostFiles) {}
+  Settings read(const dtlto_session_params &Params);
 
 private:
   /// Returns the value of a variable, or null if it is unset or empty.
@@ -166,10 +161,9 @@ private:
   void readHosts();
   void useHosts(std::string_view Text, std::string_view Source);
 
-  const dtlto_session_params &Params;
   const GetEnv &Env;
   const std::vector<std::string> &HostFiles;
-  Settings &S;
+  Settings S;
 
   std::optional<std::string> HostsArgument;
   std::string DistccDir; // empty without a home folder
@@ -177,8 +171,7 @@ private:
 
 } // namespace
 
-void Reader::read() {
-  S = Settings();
+Settings Reader::read(const dtlto_session_params &Params) {
   S.NumJobs = Params.num_jobs;
   S.IsStatusOnly = Params.num_jobs == 0;
   std::string_view Version = Params.llvm_version ? Params.llvm_version : "";
@@ -187,6 +180,7 @@ void Reader::read() {
                      Params.num_args);
   readVariables();
   readHosts();
+  return std::move(S);
 }
 
 void Reader::readVariables() {
@@ -268,8 +262,7 @@ void Reader::readHosts() {
                         os::errorText(Code));
     Names += (Names.empty() ? "" : ", ") + File;
   }
-  fail(std::string("no hosts are named; ") + WaysToNameHosts + Names,
-       DTLTO_ERROR_INFRASTRUCTURE);
+  S.NoHosts = std::string("no hosts are named; ") + WaysToNameHosts + Names;
 }
 
 void Reader::useHosts(std::string_view Text, std::string_view Source) {
@@ -281,12 +274,11 @@ void Reader::useHosts(std::string_view Text, std::string_view Source) {
   S.Remarks = std::move(List.Remarks);
   if (List.Hosts.empty()) {
     bool Empty = Text.find_first_not_of(" \t\r\n\f") == std::string_view::npos;
-    Error = std::string(Source) +
-            (Empty ? " is empty; " : " names no host that can be used; ") +
-            WaysToNameHosts;
-    Error += DistccDir.empty() && !HostFiles.empty() ? HostFiles.front()
-                                                     : DistccDir + "/hosts";
-    fail(Error, DTLTO_ERROR_INFRASTRUCTURE);
+    S.NoHosts = std::string(Source) +
+                (Empty ? " is empty; " : " names no host that can be used; ") +
+                WaysToNameHosts;
+    S.NoHosts += DistccDir.empty() && !HostFiles.empty() ? HostFiles.front()
+                                                         : DistccDir + "/hosts";
   }
   if (List.Randomize)
     std::shuffle(List.Hosts.begin(), List.Hosts.end(),
@@ -295,17 +287,9 @@ void Reader::useHosts(std::string_view Text, std::string_view Source) {
   S.HostsSource = Source;
 }
 
-SettingsStatus readSettings(const dtlto_session_params &Params,
-                            const GetEnv &Env, Settings &S, std::string &Error,
-                            const std::vector<std::string> &HostFiles) {
-  try {
-    Reader(Params, Env, HostFiles, S).read();
-    return SettingsStatus::Ok;
-  } catch (const sdk::Error &E) {
-    Error = E.what();
-    return E.status() == DTLTO_ERROR_CALLER ? SettingsStatus::Invalid
-                                            : SettingsStatus::NoHosts;
-  }
+Settings readSettings(const dtlto_session_params &Params, const GetEnv &Env,
+                      const std::vector<std::string> &HostFiles) {
+  return Reader(Env, HostFiles).read(Params);
 }
 
 } // namespace dtlto::distcc

@@ -27,6 +27,7 @@ struct Settings {
   /// shuffled if the list asks for that.
   std::vector<HostSpec> Hosts;
   std::string HostsSource; // "hosts=", "$DISTCC_HOSTS" or a file
+  std::string NoHosts;     // why there are no hosts, and what to do; or empty
   std::vector<std::string> Notes, Remarks; // see HostList
 
   /// compiler=NAME; by default clang-<major version of the linker's LLVM>.
@@ -74,12 +75,6 @@ struct Settings {
   std::string LockFile;
 };
 
-enum class SettingsStatus {
-  Ok,
-  Invalid, // an argument, a variable or a host list that can't be read
-  NoHosts  // none is named
-};
-
 /// Describes the plugin and its settings.
 const sdk::Description &description();
 
@@ -94,11 +89,10 @@ extern std::chrono::milliseconds HostFileTimeout;
 /// source.
 std::vector<std::string> systemHostFiles();
 
-/// Reads all settings. Unless the result is Ok, \p Error is one line that names
-/// the argument, variable or file, and says what to do.
-SettingsStatus
-readSettings(const dtlto_session_params &Params, const GetEnv &Env, Settings &S,
-             std::string &Error,
+/// Reads all settings. Throws sdk::Error, which says what to do, for an
+/// argument, a variable or a host list that can't be read.
+Settings
+readSettings(const dtlto_session_params &Params, const GetEnv &Env,
              const std::vector<std::string> &HostFiles = systemHostFiles());
 
 } // namespace dtlto::distcc

@@ -47,21 +47,14 @@ static std::vector<std::string> platforms(const Settings &TheSettings,
 
 void Client::configure(const dtlto_session_params &Params,
                        dtlto_session_config &Config) {
-  Settings TheSettings;
-  std::string Error;
-  readSettings(Params, ::getenv, pluginFolder(), TheSettings, Error,
-               daemonConfigFiles());
-  if (TheSettings.Off)
+  if (readSettings(Params, ::getenv, pluginFolder()).Off)
     Config.needs = 0;
 }
 
 std::string Client::probe(const dtlto_session_params &Params,
                           std::chrono::milliseconds Limit) {
-  Settings TheSettings;
+  Settings TheSettings = readSettings(Params, ::getenv, pluginFolder());
   std::string Error;
-  if (!readSettings(Params, ::getenv, pluginFolder(), TheSettings, Error,
-                    daemonConfigFiles()))
-    throw sdk::Error(DTLTO_ERROR_CALLER, Error);
   if (TheSettings.Off)
     throw sdk::Error(DTLTO_ERROR_CALLER, "$ICECC is set to distribute nothing");
   if (!isDaemonReachable(TheSettings, Limit, Error))
@@ -72,13 +65,12 @@ std::string Client::probe(const dtlto_session_params &Params,
 
 Client::Setup Client::openSettings(const dtlto_host &Host,
                                    const dtlto_session_params &Params) {
-  Setup O{{}, std::make_unique<Log>(Host), {}};
-  Settings &TheSettings = O.TheSettings;
+  Setup O{readSettings(Params, ::getenv, pluginFolder()),
+          std::make_unique<Log>(Host),
+          {}};
+  const Settings &TheSettings = O.TheSettings;
   Log &SessionLog = *O.TheLog;
   std::string Error;
-  if (!readSettings(Params, ::getenv, pluginFolder(), TheSettings, Error,
-                    daemonConfigFiles()))
-    SessionLog.fail(DTLTO_ERROR_CALLER, Error);
   sdk::require<dtlto_bundle>(Host, DTLTO_EXT_BUNDLE);
   if (!SessionLog.open(TheSettings.LogFile, TheSettings.Level, Error))
     SessionLog.warning(Error);
