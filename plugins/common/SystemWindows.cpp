@@ -87,17 +87,6 @@ std::string os::errorText(int Errno) {
   return std::strerror(Errno);
 }
 
-std::string os::lookUpErrorText(int Status) {
-  switch (Status) {
-  case EAI_NONAME:
-    return "Name or service not known";
-  case EAI_AGAIN:
-    return "Temporary failure in name resolution";
-  default:
-    return "system error " + std::to_string(Status);
-  }
-}
-
 //===----------------------------------------------------------------------===//
 // Sockets
 //===----------------------------------------------------------------------===//

@@ -7,6 +7,7 @@
 
 #include "Channel.h"
 #include "Messages.h"
+#include "System.h"
 #include "dtlto/sdk/Result.hpp"
 #include <algorithm>
 #include <arpa/inet.h>
@@ -15,7 +16,6 @@
 #include <fcntl.h>
 #include <icecc/comm.h>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -27,7 +27,7 @@ using namespace std::chrono_literals;
 /// The system's limit is twice as long (watchMachine()).
 static Clock::duration sendStall() { return TheNetworkLimits.AckTimeout / 2; }
 
-Interrupt::Interrupt() : Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+Interrupt::Interrupt() : Fd(os::openSignal()) {}
 
 Interrupt::~Interrupt() {
   if (Fd >= 0)
@@ -37,8 +37,7 @@ Interrupt::~Interrupt() {
 void Interrupt::raise() {
   std::lock_guard<std::mutex> Lock(Mutex);
   IsRaised = true;
-  uint64_t One = 1;
-  (void)!::write(Fd, &One, sizeof(One));
+  os::raise(Fd);
   // Wake the waits inside libicecc.
   for (int Socket : Sockets)
     ::shutdown(Socket, SHUT_RDWR);
@@ -56,12 +55,8 @@ void Interrupt::remove(int Socket) {
   Sockets.erase(std::find(Sockets.begin(), Sockets.end(), Socket));
 }
 
-namespace {
-enum class Wait { Ready, TimedOut, Interrupted };
-} // namespace
-
-static Wait waitFor(int Fd, short Events, Clock::time_point End,
-                    const Interrupt &TheInterrupt) {
+Wait dtlto::icecc::waitFor(int Fd, short Events, Clock::time_point End,
+                           const Interrupt &TheInterrupt) {
   while (!TheInterrupt.isRaised()) {
     auto Remaining =
         std::chrono::ceil<std::chrono::milliseconds>(End - Clock::now());
@@ -87,12 +82,10 @@ Channel::~Channel() {
     return;
   // Remove it before it is closed: the number may be reused after that.
   TheInterrupt.remove(Socket);
-  if (TheInterrupt.isRaised()) {
-    // Reset the connection: otherwise a node that doesn't read would see the
-    // end only after all data that is on its way.
-    linger Reset = {1, 0};
-    ::setsockopt(Socket, SOL_SOCKET, SO_LINGER, &Reset, sizeof(Reset));
-  }
+  // Reset the connection: otherwise a node that doesn't read would see the end
+  // only after all data that is on its way.
+  if (TheInterrupt.isRaised())
+    os::setResetOnClose(Socket, true);
   if (!Impl)
     ::close(Socket);
 }
@@ -114,13 +107,10 @@ Channel::connectTo(int Socket, const void *Address, unsigned AddressSize,
       ::poll(&Pause, 1, 10);
       Code = ::connect(Socket, To, AddressSize) == 0 ? 0 : errno;
     }
-    if (Code == EINPROGRESS) {
-      socklen_t Size = sizeof(Code);
-      if (waitFor(Socket, POLLOUT, End, TheInterrupt) != Wait::Ready)
-        Code = ETIMEDOUT;
-      else if (::getsockopt(Socket, SOL_SOCKET, SO_ERROR, &Code, &Size) == -1)
-        Code = errno;
-    }
+    if (Code == EINPROGRESS)
+      Code = waitFor(Socket, POLLOUT, End, TheInterrupt) == Wait::Ready
+                 ? os::connectError(Socket)
+                 : ETIMEDOUT;
     if (Code != 0) {
       Error = Name + ": cannot connect: " + std::strerror(Code);
       return nullptr;
@@ -155,7 +145,7 @@ Channel::connectTo(int Socket, const void *Address, unsigned AddressSize,
 /// Opens a non-blocking socket, since a daemon that hangs accepts no
 /// connection.
 static int newSocket(int Family) {
-  int Socket = ::socket(Family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  int Socket = os::openSocket(Family);
   if (Socket == -1)
     throw OutOfDescriptors(errno);
   return Socket;

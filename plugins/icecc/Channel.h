@@ -63,6 +63,11 @@ private:
   std::vector<int> Sockets;
 };
 
+enum class Wait { Ready, TimedOut, Interrupted };
+/// Waits for \p Events of \p Fd.
+Wait waitFor(int Fd, short Events, Clock::time_point End,
+             const Interrupt &TheInterrupt);
+
 /// Thrown if this machine has no descriptor for a connection.
 class OutOfDescriptors : public std::runtime_error {
 public:
