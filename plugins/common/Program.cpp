@@ -66,7 +66,7 @@ std::string dtlto::findProgram(const std::string &Name) {
   return "";
 }
 
-Program::Program(JobFolder &Folder, const std::vector<std::string> &Args,
+Program::Program(JobFolder *Folder, const std::vector<std::string> &Args,
                  const std::vector<std::string> &Env) {
   Process::Setup S;
   // The shell waits until the guard knows its group, so the program always ends
@@ -75,7 +75,7 @@ Program::Program(JobFolder &Folder, const std::vector<std::string> &Args,
             "dtlto"};
   S.Args.insert(S.Args.end(), Args.begin(), Args.end());
   S.Env = Env;
-  S.Folder = Folder.fd();
+  S.Folder = Folder ? Folder->fd() : -1;
   S.Group = Process::Setup::NewGroup;
   Descriptor In, ChildIn, ChildOut, ChildErr;
   int Errno = openStream(In, ChildIn);
@@ -87,7 +87,7 @@ Program::Program(JobFolder &Folder, const std::vector<std::string> &Args,
   S.Out = ChildOut.get();
   S.Err = ChildErr.get();
   if (!Errno)
-    Errno = Child.start(S, &Folder.guard());
+    Errno = Child.start(S, Folder ? &Folder->guard() : nullptr);
   if (Errno)
     throw Error(DTLTO_ERROR_INFRASTRUCTURE,
                 "cannot start " + quote(Args[0]) + ": " + std::strerror(Errno));

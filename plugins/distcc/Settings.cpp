@@ -266,10 +266,7 @@ void Reader::readHosts() {
 }
 
 void Reader::useHosts(std::string_view Text, std::string_view Source) {
-  HostList List;
-  std::string Error;
-  if (!parseHostList(Text, Source, List, Error))
-    fail(Error);
+  HostList List = parseHostList(Text, Source);
   S.Notes.insert(S.Notes.end(), List.Notes.begin(), List.Notes.end());
   S.Remarks = std::move(List.Remarks);
   if (List.Hosts.empty()) {

@@ -7,10 +7,11 @@
 //
 // What a job's thread does for one try:
 //
-//   requestNode()           the local iceccd for a node; the bundle is made
-//   meanwhile waitForGrant()  of a node, or of this machine formBatch() other
-//   small jobs runOnNode()         the node            compileLocally()     in
-//   the linker handleResults()      what came back
+//   requestNode()     asks the local iceccd for a node; makes the bundle
+//   waitForGrant()    of a node, or of this machine
+//   formBatch()       with other small jobs
+//   runOnNode()       or compileLocally()
+//   handleResults()   of the node
 //
 //===----------------------------------------------------------------------===//
 

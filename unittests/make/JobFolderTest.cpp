@@ -142,7 +142,8 @@ TEST_F(JobFolderTest, AProgramEndsWithItsGroup) {
   auto F = make();
   {
     // A program that ignores SIGTERM, with a child.
-    Program P(*F, {"/bin/sh", "-c", "trap '' TERM; echo up; sleep 1000"}, {});
+    Program P(F.get(), {"/bin/sh", "-c", "trap '' TERM; echo up; sleep 1000"},
+              {});
     bool IsUp = false;
     for (int I = 0; I != 1000 && !IsUp; ++I) {
       P.listen([&](std::string Line, bool IsError) {
@@ -159,7 +160,7 @@ TEST_F(JobFolderTest, AProgramEndsWithItsGroup) {
     EXPECT_TRUE(P.hasEnded());
     EXPECT_EQ(P.describeExit(), "was killed by signal 9");
   }
-  Program Q(*F, {"/bin/sh", "-c", "echo $A-$B; exit 3"}, {"A=x", "HOME"});
+  Program Q(F.get(), {"/bin/sh", "-c", "echo $A-$B; exit 3"}, {"A=x", "HOME"});
   for (int I = 0; I != 1000 && !Q.hasEnded(); ++I)
     std::this_thread::sleep_for(10ms);
   EXPECT_EQ(Q.describeExit(), "ended with 3");
@@ -227,7 +228,7 @@ TEST_F(JobFolderTest, TheGuardRemovesWhatALinkerLeft) {
   if (Child == 0) {
     auto *F = make().release();
     F->write("a", "text");
-    auto *P = new Program(*F, {"/bin/sleep", "1000"}, {});
+    auto *P = new Program(F, {"/bin/sleep", "1000"}, {});
     (void)P;
     ::_exit(0);
   }
@@ -269,7 +270,7 @@ TEST_F(JobFolderTest, InUseByAnotherLink) {
 TEST_F(JobFolderTest, AProgramThatCannotBeWaitedFor) {
   auto F = make();
   auto Before = std::signal(SIGCHLD, SIG_IGN);
-  Program P(*F, {"/bin/true"}, {});
+  Program P(F.get(), {"/bin/true"}, {});
   for (unsigned I = 0; I != 1000 && !P.hasEnded(); ++I)
     std::this_thread::sleep_for(10ms);
   std::signal(SIGCHLD, Before);
