@@ -37,12 +37,11 @@ void MessageLog::end() {
 
 int MessageLog::fd() const { return HasFile ? TheFile->Fd : -1; }
 
-bool MessageLog::open(const std::string &File, bool Verbose,
-                      std::string &Error) {
+void MessageLog::open(const std::string &File, bool Verbose) {
   this->Verbose = Verbose;
   end();
   if (File.empty())
-    return true;
+    return;
   std::string Why;
   try {
     Thread = std::make_unique<FileThread>();
@@ -58,11 +57,10 @@ bool MessageLog::open(const std::string &File, bool Verbose,
     Why = E.what();
   }
   if (Why.empty())
-    return true;
+    return;
   end();
-  Error = "cannot open the log file " + quote(File) + ": " + Why +
-          "; set or unset " + Variable;
-  return false;
+  warning("cannot open the log file " + quote(File) + ": " + Why +
+          "; set or unset " + Variable);
 }
 
 static const char *levelName(uint32_t Level) {

@@ -37,9 +37,9 @@ public:
   ~MessageLog();
   MessageLog(const MessageLog &) = delete;
 
-  /// Appends to \p File from now on; an empty name means no file. Returns false
-  /// with \p Error if the file can't be opened.
-  bool open(const std::string &File, bool Verbose, std::string &Error);
+  /// Appends to \p File from now on; an empty name means no file. Warns if the
+  /// file can't be opened.
+  void open(const std::string &File, bool Verbose);
 
   void error(const std::string &Text) { emit(DTLTO_LOG_ERROR, Text); }
   void warning(const std::string &Text) { emit(DTLTO_LOG_WARNING, Text); }

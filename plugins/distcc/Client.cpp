@@ -33,9 +33,7 @@ Settings Client::openSettings(const dtlto_host &Host,
                               const dtlto_session_params &Params,
                               MessageLog &TheLog) {
   Settings S = readSettings(Params, os::environment);
-  std::string Error;
-  if (!TheLog.open(S.LogFile, S.Verbose, Error))
-    TheLog.warning(Error);
+  TheLog.open(S.LogFile, S.Verbose);
   for (const std::string &Note : S.Notes)
     TheLog.note(Note);
   for (const std::string &Remark : S.Remarks)
@@ -253,11 +251,9 @@ std::shared_ptr<const Request> Client::build(const sdk::Job &J,
                                              std::string &Error) {
   try {
     if (!isWorker(TheSettings.Compiler))
-      return buildRequest(
-          J.raw(), TheSettings.Compiler,
-          [&](const dtlto_input &Input) { return pack(Packs, Input); });
+      return buildRequest(J.raw(), TheSettings.Compiler, Packs);
     // LZO can't compress a stream: the bundle must be in one piece.
-    return buildBundleRequest(J.raw(), TheSettings.Compiler, "--frame",
+    return buildBundleRequest(J.raw(), TheSettings.Compiler,
                               J.bundle().bytes());
   } catch (const sdk::Error &E) {
     Error = E.what();

@@ -40,17 +40,10 @@ uint16_t Settings::statsPort(const HostSpec &Host, bool IgnoreLimit) const {
   if (Host.Kind != HostKind::Tcp ||
       (Host.Limit != 0 && !IsStatusOnly && !IgnoreLimit))
     return 0;
-  if (StatsPort.empty())
+  if (!StatsPort)
     return Host.Port == DaemonPort ? DaemonStatsPort : 0;
-  std::string_view Number = StatsPort;
-  bool IsRelative = Number.front() == '+';
-  if (IsRelative)
-    Number.remove_prefix(1);
-  uint32_t N = 0;
-  parseNumber(Number, 0, 65535, N);
-  if (IsRelative)
-    N += Host.Port;
-  return N <= 65535 ? uint16_t(N) : 0;
+  uint32_t Port = *StatsPort + (IsStatsPortRelative ? Host.Port : 0);
+  return Port <= 65535 ? uint16_t(Port) : 0;
 }
 
 //===----------------------------------------------------------------------===//
@@ -113,12 +106,13 @@ static sdk::ArgumentTable argumentTable(Settings &S,
        "distccd's default port",
        [&S](std::string_view Value) {
          uint32_t N;
-         bool IsRelative = !Value.empty() && Value.front() == '+';
-         if (!parseNumber(Value.substr(IsRelative), IsRelative, 65535, N))
+         S.IsStatsPortRelative = Value.substr(0, 1) == "+";
+         if (!parseNumber(Value.substr(S.IsStatsPortRelative),
+                          S.IsStatsPortRelative, 65535, N))
            fail(quote("stats-port=" + std::string(Value)) +
                 ": expected a port from 1 to 65535, +N for N above the host's "
                 "own, or 0 to ask no host");
-         S.StatsPort = (IsRelative ? "+" : "") + std::to_string(N);
+         S.StatsPort = N;
          return true;
        }}};
 }

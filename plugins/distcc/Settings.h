@@ -18,6 +18,7 @@
 #include "dtlto/sdk/Arguments.hpp"
 #include <chrono>
 #include <functional>
+#include <optional>
 
 namespace dtlto::distcc {
 
@@ -37,7 +38,8 @@ struct Settings {
   /// number of slots (distccd --stats). stats-port=+N: N above the host's own
   /// port. 0: don't ask. Unset: 3633, distccd's default, for hosts on distccd's
   /// default port.
-  std::string StatsPort; // "", "0", "N" or "+N"; checked
+  std::optional<uint32_t> StatsPort;
+  bool IsStatsPortRelative = false;
   /// Returns the statistics port of \p Host, or 0: the host isn't reached over
   /// TCP, it has no such port, or the limit is known and neither a status nor
   /// \p IgnoreLimit requires more.

@@ -72,9 +72,7 @@ Client::Setup Client::openSettings(const dtlto_host &Host,
   Log &SessionLog = *O.TheLog;
   std::string Error;
   sdk::require<dtlto_bundle>(Host, DTLTO_EXT_BUNDLE);
-  if (!SessionLog.open(TheSettings.LogFile, TheSettings.Level, Error))
-    SessionLog.warning(Error);
-  Error.clear();
+  SessionLog.open(TheSettings.LogFile, TheSettings.Level);
   if (TheSettings.Off) {
     sdk::require<dtlto_local_codegen>(Host, DTLTO_EXT_LOCAL_CODEGEN);
     SessionLog.debug("$ICECC is set to distribute nothing");
@@ -82,13 +80,14 @@ Client::Setup Client::openSettings(const dtlto_host &Host,
   }
   for (const std::string &Note : TheSettings.Notes)
     SessionLog.note(Note);
-  if (TheSettings.Environments.empty()) {
-    O.Workers = findWorkers(TheSettings.Worker, Error);
-    if (O.Workers.empty())
-      SessionLog.fail(
-          DTLTO_ERROR_INFRASTRUCTURE,
-          Error + "; name dtlto-codegen-static with "
-                  "--thinlto-dist-plugin-arg=worker=PATH or DTLTO_WORKER");
+  try {
+    if (TheSettings.Environments.empty())
+      O.Workers = findWorkers(TheSettings.Worker);
+  } catch (const sdk::Error &E) {
+    SessionLog.fail(E.status(), std::string(E.what()) +
+                                    "; name dtlto-codegen-static with "
+                                    "--thinlto-dist-plugin-arg=worker=PATH or "
+                                    "DTLTO_WORKER");
   }
   if (!isDaemonReachable(TheSettings,
                          Params.num_jobs ? DaemonLimit : StatusDaemonLimit,
@@ -131,18 +130,20 @@ void Client::begin() {
 void Client::prepare() {
   EnvironmentTable::List Entries;
   std::string Error, ThisMachine = CompileJob().targetPlatform();
-  for (const Worker &W : Workers)
-    Entries.push_back(Environment::ofWorker(W.File, TheSettings.CacheFolder,
-                                            W.Platform, &StopPacking, Error));
-  for (const auto &E : TheSettings.Environments)
-    if (Entries.push_back(Environment::ofFile(
-            E.File, E.Platform.empty() ? ThisMachine : E.Platform, Error));
-        !Entries.back())
-      Error = "$DTLTO_ICECC_VERSION: " + Error;
+  try {
+    for (const Worker &W : Workers)
+      Entries.push_back(Environment::ofWorker(W.File, TheSettings.CacheFolder,
+                                              W.Platform, &StopPacking));
+    for (const auto &E : TheSettings.Environments)
+      Entries.push_back(Environment::ofFile(
+          E.File, E.Platform.empty() ? ThisMachine : E.Platform));
+  } catch (const sdk::Error &E) {
+    Entries.clear();
+    Error = (Workers.empty() ? "$DTLTO_ICECC_VERSION: " : "") +
+            std::string(E.what());
+  }
   if (!Error.empty())
     TheLog->error(Error);
-  if (!Error.empty() || StopPacking)
-    Entries.clear();
   for (const auto &E : Entries)
     TheLog->debug("environment " + E->name() + " for " + E->platform());
   Environments.set(std::move(Entries), Error);

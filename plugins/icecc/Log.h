@@ -30,9 +30,9 @@ public:
   ~Log();
 
   /// Begins to append to \p File (empty: none), and lets libicecc log up to \p
-  /// Level. libicecc logs nothing without a file at \p Level Errors. Returns
-  /// false with \p Error if the file can't be opened.
-  bool open(const std::string &File, Verbosity Level, std::string &Error);
+  /// Level. libicecc logs nothing without a file at \p Level Errors. Warns if
+  /// the file can't be opened.
+  void open(const std::string &File, Verbosity Level);
 };
 
 } // namespace dtlto::icecc

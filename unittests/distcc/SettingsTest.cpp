@@ -94,7 +94,7 @@ TEST_F(SettingsTest, Defaults) {
   Env["DISTCC_HOSTS"] = "a";
   ASSERT_EQ(read(), SettingsStatus::Ok);
   EXPECT_EQ(S.Compiler, "clang-19");
-  EXPECT_EQ(S.StatsPort, "");
+  EXPECT_FALSE(S.StatsPort);
   EXPECT_EQ(S.IoTimeout.count(), 300);
   EXPECT_EQ(S.BackoffPeriod.count(), 60);
   EXPECT_TRUE(S.Fallback);

@@ -65,7 +65,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   for (const std::string &Note : S.Notes)
     check(isLine(Note));
   for (const HostSpec &H : S.Hosts)
-    if (S.StatsPort == "0" || H.Kind != HostKind::Tcp || H.Limit != 0)
+    if (S.StatsPort == 0u || H.Kind != HostKind::Tcp || H.Limit != 0)
       check(S.statsPort(H) == 0);
 
   // Settings can be written, and are then read as the same.
@@ -75,8 +75,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   for (const std::string &Arg : G.Args)
     if (Arg.rfind("hosts=", 0) == 0)
       Again.Args.push_back(Arg);
-  if (!S.StatsPort.empty())
-    Again.Args.push_back("stats-port=" + S.StatsPort);
+  if (S.StatsPort)
+    Again.Args.push_back(std::string("stats-port=") +
+                         (S.IsStatsPortRelative ? "+" : "") +
+                         std::to_string(*S.StatsPort));
   Again.Variables["DISTCC_IO_TIMEOUT"] = std::to_string(S.IoTimeout.count());
   Again.Variables["DISTCC_BACKOFF_PERIOD"] =
       std::to_string(S.BackoffPeriod.count());
@@ -89,6 +91,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   Settings Same;
   check(read(Again, Same, Error));
   check(Same.Compiler == S.Compiler && Same.StatsPort == S.StatsPort &&
+        Same.IsStatsPortRelative == S.IsStatsPortRelative &&
         Same.IoTimeout == S.IoTimeout &&
         Same.BackoffPeriod == S.BackoffPeriod && Same.Fallback == S.Fallback &&
         Same.Verbose == S.Verbose && Same.SshCommand == S.SshCommand &&
