@@ -59,9 +59,8 @@ connectDaemon(const Settings &TheSettings, Interrupt &I, std::string &Error) {
   return nullptr;
 }
 
-bool dtlto::icecc::isDaemonReachable(const Settings &TheSettings,
-                                     Clock::duration Limit,
-                                     std::string &Error) {
+std::string dtlto::icecc::daemonProblem(const Settings &TheSettings,
+                                        Clock::duration Limit) {
   Interrupt I;
   // libicecc would wait a quarter of a minute for a stopped daemon.
   std::future<void> Watchdog; // its destructor waits for the thread,
@@ -71,7 +70,10 @@ bool dtlto::icecc::isDaemonReachable(const Settings &TheSettings,
         if (Ended.wait_for(Limit) == std::future_status::timeout)
           I.raise();
       });
-  return connectDaemon(TheSettings, I, Error) != nullptr;
+  std::string Error;
+  return connectDaemon(TheSettings, I, Error)
+             ? ""
+             : "no local iceccd (" + Error + ")";
 }
 
 struct Client::Attempt {

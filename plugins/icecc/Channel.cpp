@@ -226,6 +226,10 @@ std::unique_ptr<Msg> Channel::receivePart(std::string &Error) {
 }
 
 std::unique_ptr<Msg> Channel::next(Clock::time_point End, std::string &Error) {
+  auto Fail = [&](std::string Why) {
+    Error = std::move(Why);
+    return nullptr;
+  };
   TimedOut = false;
   while (!Impl->has_msg()) {
     Clock::time_point Deadline =
@@ -233,48 +237,35 @@ std::unique_ptr<Msg> Channel::next(Clock::time_point End, std::string &Error) {
     switch (waitFor(Socket, POLLIN, Deadline, TheInterrupt)) {
     case Wait::TimedOut:
       TimedOut = true;
-      Error = "no answer within the time limit";
-      if (Deadline != End)
-        Error = "it sent only " + CurrentTransfer->text();
-      return nullptr;
+      return Fail(Deadline == End ? "no answer within the time limit"
+                                  : "it sent only " + CurrentTransfer->text());
     case Wait::Interrupted:
-      Error = "cancelled";
-      return nullptr;
+      return Fail("cancelled");
     case Wait::Ready:
       break;
     }
     // libicecc doesn't report why a connection broke.
     char Byte;
     if (::recv(Socket, &Byte, 1, MSG_PEEK | MSG_DONTWAIT) == -1 &&
-        errno != EAGAIN && errno != EINTR) {
-      Error = "the connection was lost: " + connectionErrorText(errno);
-      return nullptr;
-    }
-    if (!Impl->read_a_bit()) {
-      Error = "the connection was lost";
-      return nullptr;
-    }
+        errno != EAGAIN && errno != EINTR)
+      return Fail("the connection was lost: " + connectionErrorText(errno));
+    if (!Impl->read_a_bit())
+      return Fail("the connection was lost");
     if (!CurrentTransfer)
       CurrentTransfer.emplace(Pause);
     CurrentTransfer->recordBytes(wireBytes(Socket).Received -
                                  InitialBytes.Received);
   }
-  if (Impl->at_eof()) {
-    Error = "the connection was closed";
-    return nullptr;
-  }
+  if (Impl->at_eof())
+    return Fail("the connection was closed");
   std::unique_ptr<Msg> M(mayRead(*Impl) ? Impl->get_msg(0, true) : nullptr);
-  if (!M) {
-    Error = "it sent a message that cannot be read";
-    return nullptr;
-  }
-  if (M->type == M_STATUS_TEXT) {
-    Error = StatusText = sdk::oneLine(static_cast<StatusTextMsg &>(*M).text);
-    if (Error.empty())
-      Error = "it sent an empty text instead of an answer";
-    return nullptr;
-  }
-  return M;
+  if (!M)
+    return Fail("it sent a message that cannot be read");
+  if (M->type != M_STATUS_TEXT)
+    return M;
+  StatusText = sdk::oneLine(static_cast<StatusTextMsg &>(*M).text);
+  return Fail(StatusText.empty() ? "it sent an empty text instead of an answer"
+                                 : StatusText);
 }
 
 std::string Channel::sendErrorText() {

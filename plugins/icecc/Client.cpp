@@ -39,9 +39,8 @@ static std::vector<std::string> platforms(const Settings &TheSettings,
   std::vector<std::string> Entries;
   for (const Worker &W : Workers)
     Entries.push_back(W.Platform);
-  std::string ThisMachine = CompileJob().targetPlatform();
   for (const auto &E : TheSettings.Environments)
-    Entries.push_back(E.Platform.empty() ? ThisMachine : E.Platform);
+    Entries.push_back(E.Platform);
   return Entries;
 }
 
@@ -54,12 +53,10 @@ void Client::configure(const dtlto_session_params &Params,
 std::string Client::probe(const dtlto_session_params &Params,
                           std::chrono::milliseconds Limit) {
   Settings TheSettings = readSettings(Params, ::getenv, pluginFolder());
-  std::string Error;
   if (TheSettings.Off)
     throw sdk::Error(DTLTO_ERROR_CALLER, "$ICECC is set to distribute nothing");
-  if (!isDaemonReachable(TheSettings, Limit, Error))
-    throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE,
-                     "no local iceccd (" + Error + ")");
+  if (std::string Why = daemonProblem(TheSettings, Limit); !Why.empty())
+    throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, Why);
   return "an iceccd of this machine answers";
 }
 
@@ -68,9 +65,8 @@ Client::Setup Client::openSettings(const dtlto_host &Host,
   Setup O{readSettings(Params, ::getenv, pluginFolder()),
           std::make_unique<Log>(Host),
           {}};
-  const Settings &TheSettings = O.TheSettings;
+  Settings &TheSettings = O.TheSettings;
   Log &SessionLog = *O.TheLog;
-  std::string Error;
   sdk::require<dtlto_bundle>(Host, DTLTO_EXT_BUNDLE);
   SessionLog.open(TheSettings.LogFile, TheSettings.Level);
   if (TheSettings.Off) {
@@ -89,12 +85,14 @@ Client::Setup Client::openSettings(const dtlto_host &Host,
                                     "--thinlto-dist-plugin-arg=worker=PATH or "
                                     "DTLTO_WORKER");
   }
-  if (!isDaemonReachable(TheSettings,
-                         Params.num_jobs ? DaemonLimit : StatusDaemonLimit,
-                         Error))
+  for (auto &E : TheSettings.Environments)
+    if (E.Platform.empty())
+      E.Platform = CompileJob().targetPlatform();
+  if (std::string Why = daemonProblem(
+          TheSettings, Params.num_jobs ? DaemonLimit : StatusDaemonLimit);
+      !Why.empty())
     SessionLog.fail(DTLTO_ERROR_INFRASTRUCTURE,
-                    "no local iceccd (" + Error +
-                        "); start one, icecream's service, on this machine");
+                    Why + "; start one, icecream's service, on this machine");
   return O;
 }
 
@@ -129,14 +127,13 @@ void Client::begin() {
 /// Prepares the environments. Packing a worker takes a fraction of a second.
 void Client::prepare() {
   EnvironmentTable::List Entries;
-  std::string Error, ThisMachine = CompileJob().targetPlatform();
+  std::string Error;
   try {
     for (const Worker &W : Workers)
       Entries.push_back(Environment::ofWorker(W.File, TheSettings.CacheFolder,
                                               W.Platform, &StopPacking));
     for (const auto &E : TheSettings.Environments)
-      Entries.push_back(Environment::ofFile(
-          E.File, E.Platform.empty() ? ThisMachine : E.Platform));
+      Entries.push_back(Environment::ofFile(E.File, E.Platform));
   } catch (const sdk::Error &E) {
     Entries.clear();
     Error = (Workers.empty() ? "$DTLTO_ICECC_VERSION: " : "") +
@@ -189,16 +186,10 @@ Client::status(std::chrono::milliseconds Limit) {
     ThisMachine.Slots = Codegen->slots;
     return {ThisMachine};
   }
-  std::vector<sdk::Worker> All;
-  std::string Error;
   // The user's environments may have any compiler.
-  if (!TheCluster->report(Limit,
-                          TheSettings.Environments.empty()
-                              ? "dtlto-codegen, LLVM " + LlvmVersion
-                              : "$DTLTO_ICECC_VERSION",
-                          All, Error))
-    throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, Error);
-  return All;
+  return TheCluster->report(Limit, TheSettings.Environments.empty()
+                                       ? "dtlto-codegen, LLVM " + LlvmVersion
+                                       : "$DTLTO_ICECC_VERSION");
 }
 
 void Client::stop() {

@@ -284,9 +284,8 @@ std::string Cluster::explainUnknown(std::chrono::milliseconds Waited) const {
   return Error;
 }
 
-bool Cluster::report(std::chrono::milliseconds Limit,
-                     const std::string &Compiler,
-                     std::vector<sdk::Worker> &Result, std::string &Error) {
+std::vector<dtlto::sdk::Worker> Cluster::report(std::chrono::milliseconds Limit,
+                                                const std::string &Compiler) {
   Clock::time_point End = Clock::now() + Limit;
   Clock::time_point StatusDeadline = std::min(End, Clock::now() + StatusLimit);
   std::unique_lock<std::mutex> Lock(Mutex);
@@ -299,10 +298,9 @@ bool Cluster::report(std::chrono::milliseconds Limit,
     if (!IsDecided())
       wakeScheduler(SchedulerAddress);
   }
-  if (!HasAllNodes) {
-    Error = explainUnknown(std::min(Limit, StatusLimit));
-    return false;
-  }
+  if (!HasAllNodes)
+    throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE,
+                     explainUnknown(std::min(Limit, StatusLimit)));
   sockaddr_in At = SchedulerAddress;
   Lock.unlock();
   std::vector<NodeJobs> AllJobs =
@@ -310,6 +308,7 @@ bool Cluster::report(std::chrono::milliseconds Limit,
   std::vector<std::string> Unreachable = probe(
       AllJobs, std::min(ProbeLimit, std::max(End - Clock::now(), 0ns)), Stop);
   Lock.lock();
+  std::vector<sdk::Worker> Result;
   for (const auto &[Id, TheNode] : Nodes) {
     bool IsUp = TheNode.isUsable();
     sdk::Worker R{TheNode.Name.empty() ? TheNode.Address : TheNode.Name};
@@ -338,7 +337,7 @@ bool Cluster::report(std::chrono::milliseconds Limit,
                    [](const sdk::Worker &A, const sdk::Worker &B) {
                      return A.Name < B.Name;
                    });
-  return true;
+  return Result;
 }
 
 std::string Cluster::nodeName(const std::string &Address, uint32_t Port) {
