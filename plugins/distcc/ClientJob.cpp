@@ -38,9 +38,9 @@ void Client::startRemote(Job &J) {
   J.State = Job::Remote;
   J.ReportedState = -1;
   Monitor.open(J.Id, J.Name, J.Target->Name, J.Target->take(J.Id));
-  J.Conn = std::make_unique<Connection>(
-      J.Target->Spec, J.Target->Addresses, J.Req, TheSettings,
-      TheSettings.IoTimeout, Children, UINT64_MAX, &Results);
+  J.Conn =
+      std::make_unique<Connection>(J.Target->Spec, J.Target->Addresses, J.Req,
+                                   TheSettings, Children, UINT64_MAX, &Results);
   ++NumRunning;
   watch(J);
 }

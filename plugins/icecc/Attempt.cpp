@@ -112,11 +112,10 @@ sdk::Result Client::attempt(Job &J) {
   A.HeldDaemons.clear();
   if (Answer->type == M_NO_CS)
     return compileLocally(J, *A.Daemon, static_cast<NoCSMsg &>(*Answer).job_id);
-  if (Answer->type != M_USE_CS) {
-    std::string Error =
-        "the local iceccd sent an unexpected answer instead of a node";
-    throw Failure{Error, Retry::AtOnce};
-  }
+  if (Answer->type != M_USE_CS)
+    throw Failure{
+        "the local iceccd sent an unexpected answer instead of a node",
+        Retry::AtOnce};
   auto &Grant = static_cast<UseCSMsg &>(*Answer);
   // The name of an iceccd's own machine, and in tests of all nodes.
   if (Grant.hostname == "127.0.0.1" &&
@@ -152,10 +151,10 @@ void Client::requestNode(Attempt &A) {
     Changed.wait_for(Lock, 100ms, [&] { return A.J.Stop.isRaised(); });
   }
   if (!A.Daemon) {
+    Error = "the local iceccd can no longer be reached: " + Error;
     if (!A.J.Stop.isRaised())
-      setEndReason("the local iceccd can no longer be reached: " + Error);
-    throw Failure{"the local iceccd can no longer be reached: " + Error,
-                  Retry::Never};
+      setEndReason(Error);
+    throw Failure{Error, Retry::Never};
   }
 
   ::Environments Names;
@@ -263,10 +262,8 @@ void Client::formBatch(Attempt &A) {
 void Client::dissolveBatch(Attempt &A) {
   if (!A.Batch)
     return;
-  Outcome BatchFailure;
-  BatchFailure.Kind = Outcome::BatchFailed;
-  BatchFailure.Text = "the batch failed";
-  deliverResults(A, forAll(A.Jobs.size(), BatchFailure));
+  deliverResults(
+      A, forAll(A.Jobs.size(), {Outcome::BatchFailed, "the batch failed"}));
 }
 
 /// Ends the batch, and hands all jobs but the first their results.
@@ -300,9 +297,8 @@ RemoteResult Client::runOnNode(Attempt &A, const UseCSMsg &Grant) {
   if (Nodes.hasWrongResults(A.Node)) {
     // Make the scheduler name other nodes.
     Blacklist(*Env);
-    Outcome O;
-    O.Text = "its results were wrong";
-    return forAll(A.Jobs.size(), O);
+    return forAll(A.Jobs.size(),
+                  {Outcome::NodeFailed, "its results were wrong"});
   }
   Nodes.recordGrant(A.Address);
   {
@@ -416,11 +412,10 @@ sdk::Result Client::convertOutcome(Job &J, Outcome O, const std::string &Node) {
 
 /// Compiles in the linker, as the scheduler or, without one, the daemon asks.
 sdk::Result Client::compileLocally(Job &J, Channel &Daemon, uint32_t GrantId) {
-  if (!Codegen) {
-    std::string Error = "icecream has no node for the job, and the linker "
-                        "compiles nothing locally";
-    throw Failure{Error, Retry::AtOnce};
-  }
+  if (!Codegen)
+    throw Failure{"icecream has no node for the job, and the linker compiles "
+                  "nothing locally",
+                  Retry::AtOnce};
   {
     std::unique_lock<std::mutex> Lock(Mutex);
     MustCompileLocally = true;

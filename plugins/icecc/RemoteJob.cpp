@@ -35,9 +35,7 @@ static constexpr size_t MinShared = 16 << 10;
 static constexpr Clock::duration ReportPeriod = 5s;
 
 static Outcome nodeFailed(std::string Why) {
-  Outcome O;
-  O.Text = std::move(Why);
-  return O;
+  return {Outcome::NodeFailed, std::move(Why)};
 }
 
 /// Returns the failure of \p Conn in its last send or receive.
@@ -208,22 +206,16 @@ static Outcome checkObject(const RemoteBundle &B, std::string Object,
                            const std::string &Warnings) {
   if (std::string Why = B.Problem(Object); !Why.empty())
     return wrongResult(Why);
-  Outcome O;
-  O.Kind = Outcome::Compiled;
-  O.Text = Warnings;
-  O.Object = std::move(Object);
-  return O;
+  return {Outcome::Compiled, Warnings, std::move(Object)};
 }
 
 RemoteResult dtlto::icecc::forAll(size_t N, const Outcome &O) {
   return {std::vector<Outcome>(N, O)};
 }
 
-static RemoteResult batchFailed(size_t N, std::string Why) {
-  Outcome O;
-  O.Kind = Outcome::BatchFailed;
-  O.Text = "a batch of " + std::to_string(N) + ": " + std::move(Why);
-  return forAll(N, O);
+static RemoteResult batchFailed(size_t N, const std::string &Why) {
+  return forAll(N, {Outcome::BatchFailed,
+                    "a batch of " + std::to_string(N) + ": " + Why});
 }
 
 static RemoteResult receiveObjects(const RemoteJob &J, Channel &From,
