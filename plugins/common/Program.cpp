@@ -97,21 +97,21 @@ Program::Program(JobFolder *Folder, const std::vector<std::string> &Args,
 void Program::listen(const std::function<void(std::string, bool)> &Line) {
   for (int I = 0; I != 2; ++I) {
     Output &From = I == 0 ? Out : Err;
+    auto EndLine = [&] {
+      if (!Rest[I].empty())
+        Line(std::exchange(Rest[I], ""), I == 1);
+    };
     std::string Block;
     From.read(Block);
     for (char C : Block) {
-      if (C != '\n' && C != '\r' && Rest[I].size() < MaxLine) {
+      bool IsEnd = C == '\n' || C == '\r';
+      if (!IsEnd)
         Rest[I] += C;
-        continue;
-      }
-      if (!Rest[I].empty())
-        Line(Rest[I], I == 1);
-      Rest[I].clear();
+      if (IsEnd || Rest[I].size() == MaxLine)
+        EndLine();
     }
-    if ((!From.isOpen() || HasEnded) && !Rest[I].empty()) {
-      Line(Rest[I], I == 1);
-      Rest[I].clear();
-    }
+    if (!From.isOpen() || HasEnded)
+      EndLine();
   }
 }
 

@@ -169,6 +169,16 @@ TEST_F(JobFolderTest, AProgramEndsWithItsGroup) {
   EXPECT_EQ(Output, "x-");
 }
 
+TEST_F(JobFolderTest, LongLinesAreSplit) {
+  auto F = make();
+  Program P(F.get(), {"/bin/sh", "-c", "printf %05000d 0"}, {});
+  for (int I = 0; I != 1000 && !P.hasEnded(); ++I)
+    std::this_thread::sleep_for(10ms);
+  std::vector<size_t> Sizes;
+  P.listen([&](std::string Line, bool) { Sizes.push_back(Line.size()); });
+  EXPECT_EQ(Sizes, (std::vector<size_t>{4096, 904}));
+}
+
 /// A file that can't be written completely is removed.
 TEST_F(JobFolderTest, AFileThatIsTooLarge) {
   auto F = make();
