@@ -144,7 +144,7 @@ JobFolder::Claim JobFolder::claim(const std::string &P, bool MayBeKept) {
       return isHeldByRunningLink(MarkerLock.get()) ? Claim::InUse
                                                    : Claim::BeingRemoved;
     if (Content == PersistentMark && !MayBeKept)
-      return Claim::Persistent;
+      return Claim::InUse; // by its user
     if (!isFile(File, MarkerLock.get()))
       continue; // its owner has removed it before we had the lock
     lockForLink(MarkerLock.get());

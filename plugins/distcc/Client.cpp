@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+using namespace dtlto;
 using namespace dtlto::distcc;
 using namespace std::chrono_literals;
 
@@ -29,9 +30,10 @@ static unsigned localSlots(const Settings &TheSettings) {
   return N;
 }
 
-Settings Client::openSettings(const dtlto_host &Host,
-                              const dtlto_session_params &Params,
-                              MessageLog &TheLog) {
+/// Reads the settings and reports notable ones to the user.
+static Settings openSettings(const dtlto_host &Host,
+                             const dtlto_session_params &Params,
+                             MessageLog &TheLog) {
   Settings S = readSettings(Params, os::environment);
   TheLog.open(S.LogFile, S.Verbose);
   for (const std::string &Note : S.Notes)

@@ -52,11 +52,6 @@ public:
   void stop() override;
 
 private:
-  /// Reads the settings and reports notable ones to the user.
-  static Settings openSettings(const dtlto_host &Host,
-                               const dtlto_session_params &Params,
-                               MessageLog &TheLog);
-
   // How often a job is tried before it goes back to the linker: on different
   // hosts, if there are enough.
   static constexpr unsigned MaxTries = 3;

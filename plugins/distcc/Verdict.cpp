@@ -136,11 +136,7 @@ static std::string distccFailureText(int Code) {
 }
 
 static Verdict infrastructureVerdict(std::string Message, bool IsHostAtFault) {
-  Verdict V;
-  V.Status = DTLTO_ERROR_INFRASTRUCTURE;
-  V.Message = std::move(Message);
-  V.IsHostAtFault = IsHostAtFault;
-  return V;
+  return {DTLTO_ERROR_INFRASTRUCTURE, {}, std::move(Message), IsHostAtFault};
 }
 
 static Verdict distccVerdict(int Code, string_view Stderr) {

@@ -27,17 +27,12 @@ using namespace std::chrono_literals;
 /// The system's limit is twice as long (watchMachine()).
 static Clock::duration sendStall() { return TheNetworkLimits.AckTimeout / 2; }
 
-Interrupt::Interrupt() : Fd(os::openSignal()) {}
-
-Interrupt::~Interrupt() {
-  if (Fd >= 0)
-    ::close(Fd);
-}
+Interrupt::Interrupt() : Signal(os::openSignal()) {}
 
 void Interrupt::raise() {
   std::lock_guard<std::mutex> Lock(Mutex);
   IsRaised = true;
-  os::raise(Fd);
+  os::raise(Signal.get());
   // Wake the waits inside libicecc.
   for (int Socket : Sockets)
     ::shutdown(Socket, SHUT_RDWR);

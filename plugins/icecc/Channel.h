@@ -42,14 +42,13 @@ using Clock = std::chrono::steady_clock;
 class Interrupt {
 public:
   Interrupt();
-  ~Interrupt();
   Interrupt(const Interrupt &) = delete;
 
   /// Ends the waits, and breaks the connections of this job. Any thread.
   void raise();
   bool isRaised() const { return IsRaised; }
   /// Readable once raised; for poll().
-  int fd() const { return Fd; }
+  int fd() const { return Signal.get(); }
 
 private:
   friend class Channel;
@@ -57,7 +56,7 @@ private:
   void add(int Socket);
   void remove(int Socket);
 
-  int Fd;
+  const Descriptor Signal;
   std::atomic<bool> IsRaised{false};
   std::mutex Mutex;
   std::vector<int> Sockets;
