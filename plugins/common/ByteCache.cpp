@@ -11,25 +11,19 @@ using namespace dtlto;
 
 ByteCache::Bytes
 ByteCache::get(Key K, const std::function<std::vector<uint8_t>()> &Make) {
-  std::promise<Bytes> Promise;
-  std::shared_future<Bytes> Future;
-  bool MustMake = false;
-  {
-    std::lock_guard<std::mutex> Lock(Mutex);
-    auto [It, Inserted] = Entries.try_emplace(K);
-    Entry &E = It->second;
-    if (Inserted) {
-      E.Future = Promise.get_future().share();
-      Uses.push_front(K);
-      E.Use = Uses.begin();
-      MustMake = true;
-    } else {
-      Uses.splice(Uses.begin(), Uses, E.Use);
-    }
-    Future = E.Future;
-  }
-  if (!MustMake)
+  std::unique_lock<std::mutex> Lock(Mutex);
+  auto [It, IsNew] = Entries.try_emplace(K);
+  Entry &E = It->second; // not evicted while it is being made
+  if (!IsNew) {
+    Uses.splice(Uses.begin(), Uses, E.Use);
+    std::shared_future<Bytes> Future = E.Future;
+    Lock.unlock();
     return Future.get();
+  }
+  std::promise<Bytes> Promise;
+  E.Future = Promise.get_future().share();
+  E.Use = Uses.insert(Uses.begin(), K);
+  Lock.unlock();
 
   Bytes B;
   try {
@@ -37,26 +31,23 @@ ByteCache::get(Key K, const std::function<std::vector<uint8_t>()> &Make) {
   } catch (...) {
     // Waiting threads fail as well; later calls try again.
     Promise.set_exception(std::current_exception());
-    std::lock_guard<std::mutex> Lock(Mutex);
-    auto FailedEntry = Entries.find(K);
-    Uses.erase(FailedEntry->second.Use);
-    Entries.erase(FailedEntry);
+    Lock.lock();
+    Uses.erase(E.Use);
+    Entries.erase(K);
     throw;
   }
   Promise.set_value(B);
-  std::lock_guard<std::mutex> Lock(Mutex);
-  Entry &E = Entries[K];
+  Lock.lock();
   E.Size = B->size();
   NumBytes += B->size();
   // Skip entries that are still being made: they have no size yet.
-  for (auto It = Uses.end(); NumBytes > MaxBytes && It != Uses.begin();) {
-    --It;
-    auto Victim = Entries.find(*It);
+  for (auto Use = Uses.end(); NumBytes > MaxBytes && Use != Uses.begin();) {
+    auto Victim = Entries.find(*--Use);
     if (Victim->second.Size == 0)
       continue;
     NumBytes -= Victim->second.Size;
     Entries.erase(Victim);
-    It = Uses.erase(It);
+    Use = Uses.erase(Use);
   }
   return B;
 }

@@ -13,9 +13,12 @@
 namespace dtlto {
 
 /// Describes a plugin of dtlto itself.
-sdk::Description describePlugin(std::string Summary,
-                                sdk::ArgumentTable Arguments,
-                                std::vector<sdk::Variable> Variables = {});
+inline sdk::Description
+describePlugin(std::string Summary, sdk::ArgumentTable Arguments,
+               std::vector<sdk::Variable> Variables = {}) {
+  return {std::move(Summary), "dtlto", DTLTO_BUG_REPORT_URL,
+          std::move(Arguments), std::move(Variables)};
+}
 
 } // namespace dtlto
 

@@ -7,7 +7,7 @@
 
 #include "FolderSession.h"
 #include "Text.h"
-#include "dtlto/sdk/RunJob.h"
+#include "dtlto/sdk/CompileResult.hpp"
 #include <cassert>
 
 using namespace dtlto;
@@ -180,39 +180,21 @@ void FolderSession::startRuns() {
   }
 }
 
-/// Asks the compiler for its version. Returns what dtlto_run_command() does.
-/// Sets \p CompilerOutput to the compiler's output, or to one line about why it
-/// can't be run.
+/// Asks the compiler for its version. Returns DTLTO_OK, DTLTO_CANCELLED without
+/// an answer, or another status. Sets \p CompilerOutput to the compiler's
+/// output, or to one line about why it can't be run.
 int32_t FolderSession::runCompiler(std::chrono::seconds Limit,
                                    std::string &CompilerOutput) const {
-  std::vector<std::string> Args = {S.Compiler};
+  std::vector<std::string> Args = {findProgram(S.Compiler)};
   Args.insert(Args.end(), S.CompilerFirst.begin(), S.CompilerFirst.end());
   Args.push_back("--version");
   using Clock = std::chrono::steady_clock;
   const auto End = Clock::now() + Limit;
-  if (!Folder) { // for the status
-    std::vector<const char *> Raw;
-    for (const std::string &Arg : Args)
-      Raw.push_back(Arg.c_str());
-    Raw.push_back(nullptr);
-    auto IsLate = [](void *Limit) -> int {
-      return Clock::now() >= *static_cast<const Clock::time_point *>(Limit);
-    };
-    auto Context = End;
-    dtlto_run Run = {S.Compiler.c_str(), IsLate, &Context};
-    char Answer[4096];
-    int32_t Status = dtlto_run_command(&Run, Raw.data(), DTLTO_RUN_HERE, Answer,
-                                       sizeof(Answer));
-    CompilerOutput = Answer;
-    return Status;
-  }
-  // The guard ends this compiler if the linker is killed.
-  Args[0] = findProgram(S.Compiler);
   if (Args[0].empty()) {
     CompilerOutput = "there is no such program";
     return DTLTO_ERROR_INFRASTRUCTURE;
   }
-  Program Child(*Folder, Args, {});
+  Program Child(Folder.get(), Args, {}); // a status has no folder
   auto Listen = [&] {
     Child.listen([&](const std::string &Line, bool) {
       if (CompilerOutput.size() < MaxAnswer)

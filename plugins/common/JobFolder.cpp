@@ -11,9 +11,7 @@
 #include "dtlto/sdk/RunJob.h"
 #include <chrono>
 #include <cstring>
-#include <dirent.h>
 #include <filesystem>
-#include <optional>
 #include <sys/file.h>
 #include <thread>
 
@@ -35,24 +33,17 @@ static constexpr unsigned MaxLinksPerOutput = 16;
               What + quote(Name) + ": " + std::strerror(Errno));
 }
 
-/// Returns the names in the folder \p Dir without the marker, or nothing with
-/// errno set.
-static std::optional<std::vector<std::string>> names(int Dir) {
-  Descriptor Copy(::openat(Dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  DIR *D = Copy.isOpen() ? ::fdopendir(Copy.get()) : nullptr;
-  if (!D)
-    return std::nullopt;
-  Copy.release(); // closed with D
+/// Returns the names in \p Folder without the marker; none if the folder was
+/// removed.
+static std::vector<std::string> names(const std::string &Folder,
+                                      std::error_code &Why) {
   std::vector<std::string> All;
-  const dirent *E;
-  while (errno = 0, E = ::readdir(D))
-    if (std::string_view N = E->d_name; N != "." && N != ".." && N != Marker)
-      All.emplace_back(N);
-  int Why = errno;
-  ::closedir(D);
-  errno = Why;
-  if (Why && Why != ENOENT) // ENOENT: the folder was removed
-    return std::nullopt;
+  for (fs::directory_iterator I(Folder, Why), End; !Why && I != End;
+       I.increment(Why))
+    if (std::string Name = I->path().filename(); Name != Marker)
+      All.push_back(Name);
+  if (Why == std::errc::no_such_file_or_directory)
+    Why.clear();
   return All;
 }
 
@@ -101,12 +92,11 @@ static Descriptor openMarker(int Dir, const std::string &P, bool &IsEmpty) {
   Descriptor Existing(::openat(Dir, Marker, Flags));
   if (Existing.isOpen())
     return Existing;
-  std::optional<std::vector<std::string>> Names;
+  std::error_code Why(errno, std::generic_category());
   if (errno == ENOENT)
-    Names = names(Dir);
-  if (!Names)
-    fail("cannot use the folder ", P);
-  IsEmpty = Names->empty();
+    IsEmpty = names(P, Why).empty();
+  if (Why)
+    fail("cannot use the folder ", P, Why.value());
   if (!IsEmpty)
     throw Error(DTLTO_ERROR_CALLER,
                 "the folder " + quote(P) +
@@ -154,7 +144,7 @@ JobFolder::Claim JobFolder::claim(const std::string &P, bool MayBeKept) {
       return isHeldByRunningLink(MarkerLock.get()) ? Claim::InUse
                                                    : Claim::BeingRemoved;
     if (Content == PersistentMark && !MayBeKept)
-      return Claim::Persistent;
+      return Claim::InUse; // by its user
     if (!isFile(File, MarkerLock.get()))
       continue; // its owner has removed it before we had the lock
     lockForLink(MarkerLock.get());
@@ -173,8 +163,7 @@ JobFolder::Claim JobFolder::claim(const std::string &P, bool MayBeKept) {
 /// Removes everything but the marker.
 void JobFolder::clear() const {
   std::error_code Ignored;
-  for (const std::string &Name :
-       names(fd()).value_or(std::vector<std::string>()))
+  for (const std::string &Name : names(Path, Ignored))
     fs::remove_all(Path + "/" + Name, Ignored);
 }
 

@@ -59,7 +59,7 @@ public:
   Guard &guard() { return *TheGuard; }
 
 private:
-  enum class Claim { Success, InUse, BeingRemoved, Persistent };
+  enum class Claim { Success, InUse, BeingRemoved };
   Claim claim(const std::string &P, bool MayBeKept);
   void clear() const;
   Descriptor open(const std::string &Name, uint64_t &Size) const;

@@ -8,11 +8,7 @@
 #include "MessageLog.h"
 #include "System.h"
 #include "Text.h"
-#include "dtlto/sdk/Detached.hpp"
 #include <cerrno>
-#include <condition_variable>
-#include <deque>
-#include <mutex>
 #include <system_error>
 #include <unistd.h>
 
@@ -20,91 +16,51 @@ using namespace dtlto;
 
 std::chrono::milliseconds dtlto::LogLimit{1000};
 
-struct MessageLog::Writer {
-  explicit Writer(std::string File) : File(std::move(File)) {}
-
-  const std::string File;
-  std::mutex Mutex; // guards the rest
-  std::condition_variable Changed;
+struct MessageLog::OpenFile {
   int Fd = -1, Errno = 0;
-  std::deque<std::string> Lines;
-  size_t NumWritten = 0, NumPosted = 0;
-  bool IsOpened = false, IsEnding = false, HasEnded = false;
-
-  void run() {
-    int New = os::openLog(File);
-    int Why = New == -1 ? errno : 0;
-    std::unique_lock<std::mutex> Lock(Mutex);
-    Fd = New;
-    Errno = Why;
-    IsOpened = true;
-    Changed.notify_all();
-    while (Fd != -1) {
-      Changed.wait(Lock, [&] { return IsEnding || !Lines.empty(); });
-      if (Lines.empty())
-        break;
-      std::string Line = std::move(Lines.front());
-      Lines.pop_front();
-      Lock.unlock();
-      os::writeLog(New, Line);
-      Lock.lock();
-      ++NumWritten;
-      Changed.notify_all();
-    }
-    Lock.unlock();
-    if (New != -1)
-      ::close(New);
-    Lock.lock();
-    HasEnded = true;
-    Changed.notify_all();
-  }
 };
 
 MessageLog::~MessageLog() { end(); }
 
 /// Closes the file, if there is one.
 void MessageLog::end() {
-  if (!TheWriter)
+  if (!Thread)
     return;
-  std::unique_lock<std::mutex> Lock(TheWriter->Mutex);
-  TheWriter->IsEnding = true;
-  TheWriter->Changed.notify_all();
-  if (HasFile)
-    TheWriter->Changed.wait_for(Lock, LogLimit,
-                                [&] { return TheWriter->HasEnded; });
-  Lock.unlock();
-  HasFile = false;
-  TheWriter.reset();
+  Thread->post([F = TheFile] {
+    if (F->Fd != -1)
+      ::close(F->Fd);
+  });
+  if (HasFile.exchange(false))
+    Thread->wait(LogLimit);
+  Thread.reset();
 }
 
-int MessageLog::fd() const { return HasFile ? TheWriter->Fd : -1; }
+int MessageLog::fd() const { return HasFile ? TheFile->Fd : -1; }
 
-bool MessageLog::open(const std::string &File, bool Verbose,
-                      std::string &Error) {
+void MessageLog::open(const std::string &File, bool Verbose) {
   this->Verbose = Verbose;
   end();
   if (File.empty())
-    return true;
-  TheWriter = std::make_shared<Writer>(File);
+    return;
   std::string Why;
   try {
-    sdk::runDetached([W = TheWriter] { W->run(); });
-    std::unique_lock<std::mutex> Lock(TheWriter->Mutex);
-    HasFile = TheWriter->Changed.wait_for(Lock, LogLimit,
-                                          [&] { return TheWriter->IsOpened; });
-    if (!HasFile)
-      Why = os::errorText(ETIMEDOUT);
-    else if (TheWriter->Errno)
-      Why = os::errorText(TheWriter->Errno);
+    Thread = std::make_unique<FileThread>();
+    TheFile = std::make_shared<OpenFile>();
+    Thread->post([F = TheFile, File] {
+      F->Fd = os::openLog(File);
+      F->Errno = F->Fd == -1 ? errno : 0;
+    });
+    HasFile = Thread->wait(LogLimit);
+    if (int Errno = HasFile ? TheFile->Errno : ETIMEDOUT)
+      Why = os::errorText(Errno);
   } catch (const std::system_error &E) {
     Why = E.what();
   }
   if (Why.empty())
-    return true;
+    return;
   end();
-  Error = "cannot open the log file " + quote(File) + ": " + Why +
-          "; set or unset " + Variable;
-  return false;
+  warning("cannot open the log file " + quote(File) + ": " + Why +
+          "; set or unset " + Variable);
 }
 
 static const char *levelName(uint32_t Level) {
@@ -126,13 +82,8 @@ void MessageLog::write(uint32_t Level, const std::string &Line) {
     return;
   std::string FullLine = "dtlto[" + std::to_string(getpid()) + "] " + Plugin +
                          ": " + levelName(Level) + ": " + Line + "\n";
-  Writer &W = *TheWriter;
-  std::unique_lock<std::mutex> Lock(W.Mutex);
-  W.Lines.push_back(std::move(FullLine));
-  size_t Number = ++W.NumPosted;
-  W.Changed.notify_all();
-  if (!W.Changed.wait_for(Lock, LogLimit,
-                          [&] { return W.NumWritten >= Number; }))
+  Thread->post([F = TheFile, FullLine] { os::writeLog(F->Fd, FullLine); });
+  if (!Thread->wait(LogLimit))
     HasFile = false; // this message and all later ones go to the linker
 }
 

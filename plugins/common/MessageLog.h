@@ -10,19 +10,16 @@
 // output. If the user asked for them, they also go to the file or, without one,
 // to the linker's output as notes.
 //
-// The file may be on a file server that is gone, so a separate thread opens and
-// writes it. If that thread hangs, it is abandoned, and further messages go to
-// the linker.
+// If the file hangs (FileThread.h), further messages go to the linker.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef DTLTO_PLUGINS_MESSAGELOG_H
 #define DTLTO_PLUGINS_MESSAGELOG_H
 
+#include "FileThread.h"
 #include "dtlto/sdk/Result.hpp"
 #include <atomic>
-#include <chrono>
-#include <memory>
 
 namespace dtlto {
 
@@ -40,9 +37,9 @@ public:
   ~MessageLog();
   MessageLog(const MessageLog &) = delete;
 
-  /// Appends to \p File from now on; an empty name means no file. Returns false
-  /// with \p Error if the file can't be opened.
-  bool open(const std::string &File, bool Verbose, std::string &Error);
+  /// Appends to \p File from now on; an empty name means no file. Warns if the
+  /// file can't be opened.
+  void open(const std::string &File, bool Verbose);
 
   void error(const std::string &Text) { emit(DTLTO_LOG_ERROR, Text); }
   void warning(const std::string &Text) { emit(DTLTO_LOG_WARNING, Text); }
@@ -62,9 +59,10 @@ private:
 
   const dtlto_host &Host;
   const std::string Plugin, Variable;
-  struct Writer;
-  std::shared_ptr<Writer> TheWriter; // null without a file
-  std::atomic<bool> HasFile{false};  // false if it hangs
+  struct OpenFile;
+  std::shared_ptr<OpenFile> TheFile;  // used by Thread
+  std::unique_ptr<FileThread> Thread; // null without a file
+  std::atomic<bool> HasFile{false};   // false if it hangs
   bool Verbose = false;
 };
 

@@ -14,6 +14,11 @@ using namespace std::chrono;
 
 NetworkLimits dtlto::TheNetworkLimits;
 
+bool dtlto::isLocalShortage(int Errno) {
+  return Errno == EMFILE || Errno == ENFILE || Errno == ENOBUFS ||
+         Errno == ENOMEM || Errno == EAGAIN;
+}
+
 bool dtlto::isMachineUnreachable(int Errno) {
   // A network reports these errors; the limit has passed then, too.
 #ifdef EHOSTDOWN

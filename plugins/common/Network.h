@@ -59,6 +59,8 @@ void allowStall(int Socket, std::chrono::steady_clock::duration Stalled);
 /// connection may be broken already. True if the system does not report that.
 bool isMachineSilent(int Socket);
 
+/// Whether this machine lacks descriptors, memory or processes.
+bool isLocalShortage(int Errno);
 /// Whether \p Errno, from a failed call, means that the machine at the other
 /// end, or the network to it, is gone.
 bool isMachineUnreachable(int Errno);

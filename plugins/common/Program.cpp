@@ -66,7 +66,7 @@ std::string dtlto::findProgram(const std::string &Name) {
   return "";
 }
 
-Program::Program(JobFolder &Folder, const std::vector<std::string> &Args,
+Program::Program(JobFolder *Folder, const std::vector<std::string> &Args,
                  const std::vector<std::string> &Env) {
   Process::Setup S;
   // The shell waits until the guard knows its group, so the program always ends
@@ -75,7 +75,7 @@ Program::Program(JobFolder &Folder, const std::vector<std::string> &Args,
             "dtlto"};
   S.Args.insert(S.Args.end(), Args.begin(), Args.end());
   S.Env = Env;
-  S.Folder = Folder.fd();
+  S.Folder = Folder ? Folder->fd() : -1;
   S.Group = Process::Setup::NewGroup;
   Descriptor In, ChildIn, ChildOut, ChildErr;
   int Errno = openStream(In, ChildIn);
@@ -87,7 +87,7 @@ Program::Program(JobFolder &Folder, const std::vector<std::string> &Args,
   S.Out = ChildOut.get();
   S.Err = ChildErr.get();
   if (!Errno)
-    Errno = Child.start(S, &Folder.guard());
+    Errno = Child.start(S, Folder ? &Folder->guard() : nullptr);
   if (Errno)
     throw Error(DTLTO_ERROR_INFRASTRUCTURE,
                 "cannot start " + quote(Args[0]) + ": " + std::strerror(Errno));
@@ -97,21 +97,21 @@ Program::Program(JobFolder &Folder, const std::vector<std::string> &Args,
 void Program::listen(const std::function<void(std::string, bool)> &Line) {
   for (int I = 0; I != 2; ++I) {
     Output &From = I == 0 ? Out : Err;
+    auto EndLine = [&] {
+      if (!Rest[I].empty())
+        Line(std::exchange(Rest[I], ""), I == 1);
+    };
     std::string Block;
     From.read(Block);
     for (char C : Block) {
-      if (C != '\n' && C != '\r' && Rest[I].size() < MaxLine) {
+      bool IsEnd = C == '\n' || C == '\r';
+      if (!IsEnd)
         Rest[I] += C;
-        continue;
-      }
-      if (!Rest[I].empty())
-        Line(Rest[I], I == 1);
-      Rest[I].clear();
+      if (IsEnd || Rest[I].size() == MaxLine)
+        EndLine();
     }
-    if ((!From.isOpen() || HasEnded) && !Rest[I].empty()) {
-      Line(Rest[I], I == 1);
-      Rest[I].clear();
-    }
+    if (!From.isOpen() || HasEnded)
+      EndLine();
   }
 }
 

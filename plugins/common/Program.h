@@ -29,13 +29,13 @@ std::string absolutePath(const std::string &Path);
 /// there is no such program.
 std::string findProgram(const std::string &Name);
 
-/// A process with its own group, in the folder of its jobs, without input. One
-/// thread.
+/// A process with its own group, without input. One thread.
 class Program {
 public:
-  /// Starts \p Args[0], a path. \p Env has changes of our environment, as in
-  /// Process::Setup. Throws sdk::Error.
-  Program(JobFolder &Folder, const std::vector<std::string> &Args,
+  /// Starts \p Args[0], a path, in \p Folder, whose guard ends it if the linker
+  /// is killed; or in our folder, without a guard, if \p Folder is null. \p Env
+  /// has changes of our environment, as in Process::Setup. Throws sdk::Error.
+  Program(JobFolder *Folder, const std::vector<std::string> &Args,
           const std::vector<std::string> &Env);
 
   /// Its standard output and error, for poll(); -1 after their end.
@@ -65,7 +65,7 @@ struct ProgramRun {
 
   ProgramRun(JobFolder &Folder, const std::vector<std::string> &Args,
              const std::vector<std::string> &Env)
-      : Child(Folder, Args, Env) {}
+      : Child(&Folder, Args, Env) {}
   /// Records that one of its jobs has a result.
   void jobEnded(bool WasCancelled) {
     --NumPending;

@@ -41,8 +41,6 @@ namespace dtlto::os {
 
 /// Describes an errno.
 std::string errorText(int Errno);
-/// Describes an error of getaddrinfo().
-std::string lookUpErrorText(int Status);
 
 //===----------------------------------------------------------------------===//
 // Sockets

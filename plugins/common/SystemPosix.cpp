@@ -29,10 +29,6 @@ using namespace std::chrono;
 
 std::string os::errorText(int Errno) { return std::strerror(Errno); }
 
-std::string os::lookUpErrorText(int Status) {
-  return Status == EAI_SYSTEM ? std::strerror(errno) : ::gai_strerror(Status);
-}
-
 //===----------------------------------------------------------------------===//
 // Sockets
 //===----------------------------------------------------------------------===//

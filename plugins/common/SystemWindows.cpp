@@ -87,17 +87,6 @@ std::string os::errorText(int Errno) {
   return std::strerror(Errno);
 }
 
-std::string os::lookUpErrorText(int Status) {
-  switch (Status) {
-  case EAI_NONAME:
-    return "Name or service not known";
-  case EAI_AGAIN:
-    return "Temporary failure in name resolution";
-  default:
-    return "system error " + std::to_string(Status);
-  }
-}
-
 //===----------------------------------------------------------------------===//
 // Sockets
 //===----------------------------------------------------------------------===//
@@ -278,21 +267,10 @@ void os::writeLog(int Fd, std::string_view Text) {
   ::_write(Fd, Text.data(), static_cast<unsigned>(Text.size()));
 }
 
-void os::putFile(const std::string &Path, const void *Data, size_t Size) {
-  int Fd = ::_wopen(wide(Path).c_str(),
-                    _O_WRONLY | _O_CREAT | _O_TRUNC | _O_BINARY | _O_NOINHERIT,
-                    _S_IREAD | _S_IWRITE);
-  if (Fd == -1)
-    return;
-  ::_write(Fd, Data, unsigned(Size));
-  ::_close(Fd);
-}
-
-void os::makeFolder(const std::string &Path) { ::_wmkdir(wide(Path).c_str()); }
-
-void os::removeFile(const std::string &Path) { ::_wunlink(wide(Path).c_str()); }
-
 // Windows has no $DISTCC_DIR that other processes look into.
+void os::putFile(const std::string &, const void *, size_t) {}
+void os::makeFolder(const std::string &) {}
+void os::removeFile(const std::string &) {}
 int os::openLocks(const std::string &) {
   errno = ENOLCK;
   return -1;

@@ -18,8 +18,6 @@ std::string hexDigits(const uint8_t *Bytes, size_t Size) {
   return Text;
 }
 
-std::string hex(uint8_t Byte) { return hexDigits(&Byte, 1); }
-
 bool hasControl(std::string_view Text) {
   return std::any_of(Text.begin(), Text.end(),
                      [](unsigned char C) { return C < 0x20 || C == 0x7f; });

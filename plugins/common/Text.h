@@ -18,7 +18,6 @@ using sdk::quote;
 
 /// Returns two hexadecimal digits for each byte.
 std::string hexDigits(const uint8_t *Bytes, size_t Size);
-std::string hex(uint8_t Byte);
 
 /// Whether \p Text contains a control character.
 bool hasControl(std::string_view Text);

@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+using namespace dtlto;
 using namespace dtlto::distcc;
 using namespace std::chrono_literals;
 
@@ -29,40 +30,30 @@ static unsigned localSlots(const Settings &TheSettings) {
   return N;
 }
 
-Client::Setup Client::openSettings(const dtlto_host &Host,
-                                   const dtlto_session_params &Params) {
-  Setup O{{}, std::make_unique<MessageLog>(Host, "distcc", "DISTCC_LOG")};
-  Settings &TheSettings = O.TheSettings;
-  MessageLog &SessionLog = *O.TheLog;
-  std::string Error;
-  SettingsStatus Status =
-      readSettings(Params, os::environment, TheSettings, Error);
-  if (Status == SettingsStatus::Invalid)
-    SessionLog.fail(DTLTO_ERROR_CALLER, Error);
-  std::string LogError;
-  if (!SessionLog.open(TheSettings.LogFile, TheSettings.Verbose, LogError))
-    SessionLog.warning(LogError);
-  for (const std::string &Note : TheSettings.Notes)
-    SessionLog.note(Note);
-  for (const std::string &Remark : TheSettings.Remarks)
-    SessionLog.debug(Remark);
-  if (Status == SettingsStatus::NoHosts)
-    SessionLog.fail(DTLTO_ERROR_INFRASTRUCTURE, Error);
-
-  if (isWorker(TheSettings.Compiler))
+/// Reads the settings and reports notable ones to the user.
+static Settings openSettings(const dtlto_host &Host,
+                             const dtlto_session_params &Params,
+                             MessageLog &TheLog) {
+  Settings S = readSettings(Params, os::environment);
+  TheLog.open(S.LogFile, S.Verbose);
+  for (const std::string &Note : S.Notes)
+    TheLog.note(Note);
+  for (const std::string &Remark : S.Remarks)
+    TheLog.debug(Remark);
+  if (!S.NoHosts.empty())
+    TheLog.fail(DTLTO_ERROR_INFRASTRUCTURE, S.NoHosts);
+  if (isWorker(S.Compiler))
     sdk::require<dtlto_bundle>(Host, DTLTO_EXT_BUNDLE);
-  return O;
+  return S;
 }
 
 void Client::configure(const dtlto_session_params &Params,
                        dtlto_session_config &Config) {
-  Settings TheSettings;
-  std::string Error;
-  readSettings(Params, os::environment, TheSettings, Error);
-  Config.needs = isWorker(TheSettings.Compiler)
+  Settings S = readSettings(Params, os::environment);
+  Config.needs = isWorker(S.Compiler)
                      ? DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS | DTLTO_JOB_CONFIG
                      : DTLTO_JOB_INPUTS | DTLTO_JOB_ARGS;
-  if (!TheSettings.Fallback)
+  if (!S.Fallback)
     Config.no_fallback = "DISTCC_FALLBACK is 0";
 }
 
@@ -74,29 +65,25 @@ static bool isThisMachine(const HostSpec &H) {
 
 std::string Client::probe(const dtlto_session_params &Params,
                           std::chrono::milliseconds) {
-  Settings TheSettings;
-  std::string Error;
-  if (readSettings(Params, os::environment, TheSettings, Error) !=
-      SettingsStatus::Ok)
-    throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, Error);
+  Settings S = readSettings(Params, os::environment);
+  if (!S.NoHosts.empty())
+    throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, S.NoHosts);
   // Debian's package has such a file, which the user may not know.
-  const bool IsFile = TheSettings.HostsSource.front() == '/';
-  if (IsFile && std::all_of(TheSettings.Hosts.begin(), TheSettings.Hosts.end(),
-                            isThisMachine))
+  const bool IsFile = S.HostsSource.front() == '/';
+  if (IsFile && std::all_of(S.Hosts.begin(), S.Hosts.end(), isThisMachine))
     throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE,
-                     TheSettings.HostsSource + " names only this machine");
-  size_t N = TheSettings.Hosts.size();
-  return TheSettings.HostsSource + " has " + std::to_string(N) +
+                     S.HostsSource + " names only this machine");
+  size_t N = S.Hosts.size();
+  return S.HostsSource + " has " + std::to_string(N) +
          (N == 1 ? " host" : " hosts");
 }
 
-Client::Client(const dtlto_host &Host, const dtlto_session_params &Params,
-               Setup O)
-    : Session(Host), TheSettings(std::move(O.TheSettings)),
-      TheLog(std::move(O.TheLog)),
+Client::Client(const dtlto_host &Host, const dtlto_session_params &Params)
+    : Session(Host), TheLog(Host, "distcc", "DISTCC_LOG"),
+      TheSettings(openSettings(Host, Params, TheLog)),
       TheFarm(TheSettings, Params.llvm_version,
               Params.linker ? Params.linker : "",
-              extension<dtlto_local_codegen>(DTLTO_EXT_LOCAL_CODEGEN), *TheLog,
+              extension<dtlto_local_codegen>(DTLTO_EXT_LOCAL_CODEGEN), TheLog,
               Box, Children),
       Results(Params), Monitor(TheSettings.StateDir), Packs(MaxPacked),
       Helpers(NumHelpers), LocalPool(localSlots(TheSettings)) {}
@@ -266,11 +253,9 @@ std::shared_ptr<const Request> Client::build(const sdk::Job &J,
                                              std::string &Error) {
   try {
     if (!isWorker(TheSettings.Compiler))
-      return buildRequest(
-          J.raw(), TheSettings.Compiler,
-          [&](const dtlto_input &Input) { return pack(Packs, Input); });
+      return buildRequest(J.raw(), TheSettings.Compiler, Packs);
     // LZO can't compress a stream: the bundle must be in one piece.
-    return buildBundleRequest(J.raw(), TheSettings.Compiler, "--frame",
+    return buildBundleRequest(J.raw(), TheSettings.Compiler,
                               J.bundle().bytes());
   } catch (const sdk::Error &E) {
     Error = E.what();
@@ -399,7 +384,7 @@ void Client::giveUpIfUnusable() {
       numAssigned())
     return;
   HasGivenUp = true;
-  TheLog->error(
+  TheLog.error(
       (TheFarm.size() == 1
            ? "the only host, " + TheFarm.host(0).Name + ", cannot be used"
            : "none of the " + std::to_string(TheFarm.size()) +
@@ -453,11 +438,11 @@ void Client::shutDown() {
 
   TheFarm.reportFailures();
   uint64_t KiB = 1024;
-  TheLog->debug("sent " + std::to_string(BytesSent / KiB) + " KiB, received " +
-                std::to_string(BytesReceived / KiB) + " KiB");
+  TheLog.debug("sent " + std::to_string(BytesSent / KiB) + " KiB, received " +
+               std::to_string(BytesReceived / KiB) + " KiB");
   number("bytes sent", DTLTO_UNIT_BYTES, BytesSent);
   number("bytes received", DTLTO_UNIT_BYTES, BytesReceived);
   for (size_t I = 0; I != TheFarm.size(); ++I)
-    TheLog->debug(TheFarm.host(I).Name + ": " +
-                  std::to_string(TheFarm.host(I).NumDone) + " modules");
+    TheLog.debug(TheFarm.host(I).Name + ": " +
+                 std::to_string(TheFarm.host(I).NumDone) + " modules");
 }

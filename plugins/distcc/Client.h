@@ -33,8 +33,8 @@ namespace dtlto::distcc {
 
 class Client : public sdk::Session {
 public:
-  Client(const dtlto_host &Host, const dtlto_session_params &Params)
-      : Client(Host, Params, openSettings(Host, Params)) {}
+  /// Throws sdk::Error if the plugin can't work.
+  Client(const dtlto_host &Host, const dtlto_session_params &Params);
 
   static void configure(const dtlto_session_params &Params,
                         dtlto_session_config &Config);
@@ -52,16 +52,6 @@ public:
   void stop() override;
 
 private:
-  struct Setup {
-    Settings TheSettings;
-    std::unique_ptr<MessageLog> TheLog;
-  };
-  /// Reads the settings and reports notable ones to the user. Throws sdk::Error
-  /// if the plugin can't work.
-  static Setup openSettings(const dtlto_host &Host,
-                            const dtlto_session_params &Params);
-  Client(const dtlto_host &Host, const dtlto_session_params &Params, Setup O);
-
   // How often a job is tried before it goes back to the linker: on different
   // hosts, if there are enough.
   static constexpr unsigned MaxTries = 3;
@@ -136,8 +126,8 @@ private:
   // Runs on a helper thread.
   std::shared_ptr<const Request> build(const sdk::Job &J, std::string &Error);
 
+  MessageLog TheLog;
   const Settings TheSettings;
-  const std::unique_ptr<MessageLog> TheLog;
   const std::shared_ptr<Mailbox> Box = std::make_shared<Mailbox>();
 
   // Used by the I/O thread only.

@@ -38,9 +38,9 @@ void Client::startRemote(Job &J) {
   J.State = Job::Remote;
   J.ReportedState = -1;
   Monitor.open(J.Id, J.Name, J.Target->Name, J.Target->take(J.Id));
-  J.Conn = std::make_unique<Connection>(
-      J.Target->Spec, J.Target->Addresses, J.Req, TheSettings,
-      TheSettings.IoTimeout, Children, UINT64_MAX, &Results);
+  J.Conn =
+      std::make_unique<Connection>(J.Target->Spec, J.Target->Addresses, J.Req,
+                                   TheSettings, Children, UINT64_MAX, &Results);
   ++NumRunning;
   watch(J);
 }
@@ -148,7 +148,7 @@ void Client::ended(Job &J, bool IsGood) {
   } else if (J.Target->Spec.Kind != HostKind::Local) {
     TheFarm.recordCompileError(*J.Target);
   }
-  TheLog->debug(
+  TheLog.debug(
       "module '" + J.Name + "': " + (IsGood ? "compiled on " : "failed on ") +
       J.Target->Name + " in " + std::to_string(Seconds).substr(0, 5) + " s");
 }
@@ -192,7 +192,7 @@ void Client::retryElsewhere(Job &J, const std::string &Why, bool MayReturn) {
   J.Target = nullptr;
   if (++J.NumTries >= MaxTries || !TheFarm.mayTakeJobs() || !canContinue(J))
     return finish(J, DTLTO_ERROR_INFRASTRUCTURE, J.LastError);
-  TheLog->debug("module '" + J.Name + "': " + J.LastError + "; retrying");
+  TheLog.debug("module '" + J.Name + "': " + J.LastError + "; retrying");
   requeue(J);
 }
 
@@ -204,7 +204,7 @@ void Client::onOutOfDescriptors(Job &J, const std::string &Why) {
   if (NumRunning == 0)
     return finish(J, DTLTO_ERROR_INFRASTRUCTURE, Why);
   if (!std::exchange(HasReportedShortage, true))
-    TheLog->warning(Why + "; fewer jobs run at a time");
+    TheLog.warning(Why + "; fewer jobs run at a time");
   MaxRunning = NumRunning;
   RaiseAt = Clock::now() + RaisePeriod;
   requeue(J);

@@ -20,9 +20,9 @@ static constexpr size_t MaxBytesPerTurn = size_t(4) << 20;
 Connection::Connection(const HostSpec &Host,
                        const std::vector<SocketAddress> &Addresses,
                        std::shared_ptr<const Request> Req, const Settings &S,
-                       Clock::duration Silence, Reaper &Children,
-                       uint64_t MaxReply, sdk::ResultMemory *Results)
-    : Host(Host), Req(std::move(Req)), Silence(Silence), MaxReply(MaxReply),
+                       Reaper &Children, uint64_t MaxReply,
+                       sdk::ResultMemory *Results)
+    : Host(Host), Req(std::move(Req)), Silence(S.IoTimeout), MaxReply(MaxReply),
       Children(Children), CurrentTransfer(Silence) {
   if (Results)
     Share = std::make_shared<sdk::ResultMemory::Share>(*Results);

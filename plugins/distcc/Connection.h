@@ -56,13 +56,12 @@ public:
     OutOfResources // this machine lacks a descriptor or memory
   };
 
-  /// Begins to connect. Fails after \p Silence without progress, or when the
-  /// reply has more than \p MaxReply bytes. \p Results accounts for the reply's
-  /// memory. \p Children reaps ssh.
+  /// Begins to connect. Fails after Settings::IoTimeout without progress, or
+  /// when the reply has more than \p MaxReply bytes. \p Results accounts for
+  /// the reply's memory. \p Children reaps ssh.
   Connection(const HostSpec &Host, const std::vector<SocketAddress> &Addresses,
              std::shared_ptr<const Request> Req, const Settings &S,
-             Clock::duration Silence, Reaper &Children,
-             uint64_t MaxReply = UINT64_MAX,
+             Reaper &Children, uint64_t MaxReply = UINT64_MAX,
              sdk::ResultMemory *Results = nullptr);
   ~Connection(); // closing it ends a remote compiler
   Connection(const Connection &) = delete;

@@ -26,16 +26,26 @@ static constexpr Dial::Clock::duration Stagger = 250ms;
 // Addresses
 //===----------------------------------------------------------------------===//
 
-bool dtlto::distcc::isLocalShortage(int Errno) {
-  return Errno == EMFILE || Errno == ENFILE || Errno == ENOBUFS ||
-         Errno == ENOMEM || Errno == EAGAIN;
+/// Reorders \p All so that IPv6 and IPv4 alternate, beginning with the family
+/// of the first address (RFC 8305). Otherwise all addresses of a family without
+/// a route might be tried first.
+static void interleave(std::vector<SocketAddress> &All) {
+  std::vector<SocketAddress> ByFamily[2];
+  for (const SocketAddress &A : All)
+    ByFamily[A.Storage.ss_family != All[0].Storage.ss_family].push_back(A);
+  All.clear();
+  for (size_t I = 0; I != std::max(ByFamily[0].size(), ByFamily[1].size()); ++I)
+    for (auto &Family : ByFamily)
+      if (I < Family.size())
+        All.push_back(Family[I]);
 }
 
 void dtlto::distcc::resolve(const std::string &Name, uint16_t Port,
                             std::shared_ptr<Mailbox> Box,
                             std::function<void(LookupResult)> Callback) {
   auto Work = [=] {
-    LookupResult R = lookUpAddresses(Name, Port);
+    LookupResult R = sdk::lookUp(Name, Port);
+    interleave(R.Addresses);
     Box->post([Callback, R = std::move(R)] { Callback(R); });
   };
   try {
@@ -108,15 +118,14 @@ bool Dial::isPending() const {
 /// after it. Ends the dial if no attempt is left.
 void Dial::startNext(Clock::time_point Now) {
   while (Attempts.size() != Addresses.size()) {
-    size_t Index = Attempts.size();
-    int Fd = beginConnect(Addresses[Index]);
+    int Fd = beginConnect(Addresses[Attempts.size()]);
     int Code = Fd < 0 ? errno : 0;
     // The other addresses need a descriptor, too.
     if (Fd < 0 && isLocalShortage(Code) && !isPending()) {
       Errno = Code;
       return;
     }
-    Attempts.push_back({Fd, Index, Now + Limit});
+    Attempts.push_back({Fd, Now + Limit});
     NextStart = Now + Stagger;
     if (Fd >= 0)
       return;
@@ -131,7 +140,7 @@ void Dial::onFailure(Attempt &A, int Code) {
     os::closeSocket(std::exchange(A.Fd, -1));
   if (!LastErrno || !isNoRoute(Code)) {
     LastErrno = Code;
-    CurrentIndex = A.Index;
+    CurrentIndex = size_t(&A - Attempts.data());
   }
 }
 
@@ -142,7 +151,7 @@ void Dial::onReady(size_t Index) {
   int Code = os::connectError(A.Fd);
   if (Code == 0) {
     Winner = std::exchange(A.Fd, -1);
-    CurrentIndex = A.Index;
+    CurrentIndex = Index;
     return;
   }
   onFailure(A, Code);

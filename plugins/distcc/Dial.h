@@ -15,20 +15,20 @@
 #ifndef DTLTO_DISTCC_DIAL_H
 #define DTLTO_DISTCC_DIAL_H
 
-#include "Addresses.h"
 #include "Mailbox.h"
 #include "Poller.h"
+#include "dtlto/sdk/Socket.hpp"
 #include <memory>
 #include <string>
 
 namespace dtlto::distcc {
 
-/// Whether this machine lacks descriptors, memory or processes.
-bool isLocalShortage(int Errno);
+using sdk::LookupResult;
+using sdk::SocketAddress;
 
 /// Resolves \p Name on a detached thread, since the system's resolver may be
-/// slow, and posts a letter that calls \p Callback. After Mailbox::stop(), the
-/// answer is dropped.
+/// slow, and posts a letter that calls \p Callback. The addresses are in the
+/// order in which to try them. After Mailbox::stop(), the answer is dropped.
 void resolve(const std::string &Name, uint16_t Port,
              std::shared_ptr<Mailbox> Box,
              std::function<void(LookupResult)> Callback);
@@ -64,8 +64,7 @@ public:
 
 private:
   struct Attempt {
-    int Fd;
-    size_t Index; // in Addresses
+    int Fd; // -1 once it has failed
     Clock::time_point Deadline;
   };
   void startNext(Clock::time_point Now);
@@ -76,7 +75,7 @@ private:
 
   const std::vector<SocketAddress> Addresses;
   const Clock::duration Limit;
-  std::vector<Attempt> Attempts; // Fd is -1 once one has failed
+  std::vector<Attempt> Attempts; // of the first Addresses
   Clock::time_point NextStart;   // of the next address
   int Winner = -1, Errno = 0;
   int LastErrno = 0; // of an attempt

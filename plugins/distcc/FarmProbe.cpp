@@ -57,7 +57,7 @@ void Farm::probe(Host &H, LookupResult R) {
   H.State = Host::Probing;
   H.Addresses = std::move(R.Addresses);
   H.Probe = std::make_unique<Connection>(H.Spec, H.Addresses, ProbeRequest, S,
-                                         S.IoTimeout, Children, MaxProbeReply);
+                                         Children, MaxProbeReply);
 }
 
 /// Once the probe is connected, asks the same address for the number of slots.

@@ -8,7 +8,9 @@
 #include "HostSpec.h"
 #include "System.h"
 #include "Text.h"
+#include "dtlto/sdk/Result.hpp"
 #include <algorithm>
+#include <set>
 #ifndef _WIN32
 #include <arpa/inet.h>
 #endif
@@ -31,16 +33,13 @@ std::string HostSpec::display() const {
   return Port == DefaultPort ? Host : Host + ":" + std::to_string(Port);
 }
 
+[[noreturn]] static void fail(const std::string &Text) {
+  throw sdk::Error(DTLTO_ERROR_CALLER, Text);
+}
+
 namespace {
 
-/// What is wrong with an item.
-struct Wrong {
-  std::string Text;
-};
-
-[[noreturn]] void fail(std::string Text) { throw Wrong{std::move(Text)}; }
-
-/// Reads one item that names a host, from left to right. Throws Wrong.
+/// Reads one item that names a host, from left to right.
 class ItemParser {
 public:
   explicit ItemParser(std::string_view Item) : Rest(Item) {}
@@ -242,24 +241,38 @@ void ItemParser::parseOption() {
 // The list
 //===----------------------------------------------------------------------===//
 
+/// Items without an effect, and what to report of them.
+static constexpr struct {
+  std::string_view Item;
+  bool IsNote;
+  const char *Text;
+} IgnoredItems[] = {
+    {"--localslots", false,
+     "--localslots has no effect; --thinlto-dist-local-jobs=N limits the jobs "
+     "that run on this machine"},
+    {"--localslots_cpp", false,
+     "--localslots_cpp has no effect, as nothing is preprocessed; "
+     "--thinlto-jobs=N limits the linker's own threads"},
+    {"+zeroconf", true,
+     "+zeroconf has no effect, as the plugin does not search for hosts; name "
+     "them in the list"},
+    {",zstd", true, "the option ',zstd' has no effect; lzo is used"}};
+
 namespace {
 
 /// Builds a list from its items.
 class ListParser {
 public:
-  explicit ListParser(HostList &List) : List(List) {}
-
-  /// Throws Wrong.
   void add(std::string_view Item);
-  /// Must be called after the last item.
-  void finish();
+  /// Returns the list of all items.
+  HostList take();
 
 private:
   void addKeyword(std::string_view Item);
 
-  HostList &List;
-  bool Slots = false, SlotsCpp = false, Zeroconf = false, Zstd = false;
-  std::vector<std::string> Auth; // the hosts
+  HostList List;
+  std::set<std::string_view> Ignored; // of IgnoredItems
+  std::vector<std::string> Auth;      // the hosts
 };
 
 } // namespace
@@ -270,7 +283,8 @@ void ListParser::add(std::string_view Item) {
     return addKeyword(Item);
   ItemParser Host(Item);
   Host.parse();
-  Zstd |= Host.Zstd;
+  if (Host.Zstd)
+    Ignored.insert(",zstd");
   if (Host.IsDown)
     return;
   if (Host.Auth)
@@ -281,13 +295,12 @@ void ListParser::add(std::string_view Item) {
 
 void ListParser::addKeyword(std::string_view Item) {
   std::string_view Word = Item.substr(0, Item.find('='));
-  bool IsSlots = Word == "--localslots";
-  if (IsSlots || Word == "--localslots_cpp") {
+  if (Word == "--localslots" || Word == "--localslots_cpp") {
     uint32_t N;
     if (Word == Item ||
         !parseNumber(Item.substr(Word.size() + 1), 0, INT32_MAX, N))
       fail("a number must follow: " + std::string(Word) + "=N");
-    (IsSlots ? Slots : SlotsCpp) = true;
+    Ignored.insert(Word);
     return;
   }
   std::string_view Suggestion = nearest(
@@ -295,7 +308,7 @@ void ListParser::addKeyword(std::string_view Item) {
   if (Item == "--randomize")
     List.Randomize = true;
   else if (Item == "+zeroconf")
-    Zeroconf = true;
+    Ignored.insert(Item);
   else if (Suggestion == Word)
     fail(std::string(Word) + " takes no value");
   else if (!Suggestion.empty())
@@ -304,22 +317,10 @@ void ListParser::addKeyword(std::string_view Item) {
     fail("unknown, expected a host or --randomize");
 }
 
-void ListParser::finish() {
-  if (Slots)
-    List.Remarks.push_back(
-        "--localslots has no effect; "
-        "--thinlto-dist-local-jobs=N limits the jobs that run "
-        "on this machine");
-  if (SlotsCpp)
-    List.Remarks.push_back("--localslots_cpp has no effect, as nothing is "
-                           "preprocessed; --thinlto-jobs=N limits the linker's "
-                           "own threads");
-  if (Zeroconf)
-    List.Notes.push_back(
-        "+zeroconf has no effect, as the plugin does not search "
-        "for hosts; name them in the list");
-  if (Zstd)
-    List.Notes.push_back("the option ',zstd' has no effect; lzo is used");
+HostList ListParser::take() {
+  for (const auto &I : IgnoredItems)
+    if (Ignored.count(I.Item))
+      (I.IsNote ? List.Notes : List.Remarks).push_back(I.Text);
   if (!Auth.empty()) {
     std::string Names;
     constexpr size_t MaxNames = 3;
@@ -332,38 +333,32 @@ void ListParser::finish() {
         ": this plugin cannot authenticate itself (the option ',auth'); reach "
         "such hosts over ssh: @host");
   }
+  return std::move(List);
 }
 
-bool parseHostList(std::string_view Text, std::string_view Source,
-                   HostList &List, std::string &Error) {
-  List = HostList();
-  ListParser Parser(List);
+HostList parseHostList(std::string_view Text, std::string_view Source) {
+  ListParser Parser;
   constexpr std::string_view Spaces = " \t\r\n\f", Ends = "# \t\r\n\f";
   // A newline at the very end doesn't begin a second line.
   bool HasLines = Text.find('\n') < Text.size() - 1 && !Text.empty();
-  for (size_t I = 0; I != Text.size();) {
-    if (Spaces.find(Text[I]) != Spaces.npos) {
-      ++I;
-      continue;
-    }
+  for (size_t I = 0;
+       (I = Text.find_first_not_of(Spaces, I)) != std::string_view::npos;) {
     size_t End =
         Text[I] == '#' ? Text.find('\n', I) : Text.find_first_of(Ends, I);
     End = std::min(End, Text.size());
     std::string_view Item = Text.substr(I, End - I);
-    if (Item.front() != '#')
-      try {
+    try {
+      if (Item.front() != '#')
         Parser.add(Item);
-      } catch (const Wrong &W) {
-        auto Line = std::count(Text.begin(), Text.begin() + ptrdiff_t(I), '\n');
-        Error = std::string(Source) +
-                (HasLines ? ", line " + std::to_string(Line + 1) : "") + ": " +
-                quote(Item) + ": " + W.Text;
-        return false;
-      }
+    } catch (const sdk::Error &E) {
+      auto Line = std::count(Text.begin(), Text.begin() + ptrdiff_t(I), '\n');
+      fail(std::string(Source) +
+           (HasLines ? ", line " + std::to_string(Line + 1) : "") + ": " +
+           quote(Item) + ": " + E.what());
+    }
     I = End;
   }
-  Parser.finish();
-  return true;
+  return Parser.take();
 }
 
 } // namespace dtlto::distcc

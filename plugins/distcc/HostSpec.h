@@ -65,11 +65,9 @@ struct HostList {
 };
 
 /// Reads \p Text. \p Source names its origin for messages ("$DISTCC_HOSTS", a
-/// file's path). Returns false with one line in \p Error that names the source
-/// and the item, and in a file of several lines also the line. A list without
-/// hosts is not an error.
-bool parseHostList(std::string_view Text, std::string_view Source,
-                   HostList &List, std::string &Error);
+/// file's path). Throws sdk::Error, which names the source and the item, and in
+/// a file of several lines also the line. A list without hosts is not an error.
+HostList parseHostList(std::string_view Text, std::string_view Source);
 
 } // namespace dtlto::distcc
 

@@ -156,7 +156,7 @@ static void checkSize(const char *Path, uint64_t Size) {
 
 std::shared_ptr<const Request>
 dtlto::distcc::buildRequest(const dtlto_job &Job, const std::string &Compiler,
-                            const Packer &P) {
+                            ByteCache &Cache) {
   std::vector<std::string> ResponseFileArgs = responseFileArgs(Job);
   std::vector<std::string> CommandLineArgs = takeEmptyArgs(ResponseFileArgs);
   checkArgs(ResponseFileArgs);
@@ -170,15 +170,16 @@ dtlto::distcc::buildRequest(const dtlto_job &Job, const std::string &Compiler,
   Builder B(Argv, size_t(Job.num_inputs) + 1);
   B.file(ArgsFile, compress(responseFile(ResponseFileArgs)));
   for (uint32_t I = 0; I != Job.num_inputs; ++I)
-    B.file(Job.inputs[I]->path, P(*Job.inputs[I]));
+    B.file(Job.inputs[I]->path, pack(Cache, *Job.inputs[I]));
   return B.take();
 }
 
-std::shared_ptr<const Request> dtlto::distcc::buildBundleRequest(
-    const dtlto_job &Job, const std::string &Compiler,
-    const std::string &Option, std::string_view Bundle) {
+std::shared_ptr<const Request>
+dtlto::distcc::buildBundleRequest(const dtlto_job &Job,
+                                  const std::string &Compiler,
+                                  std::string_view Bundle) {
   checkSize(Job.name, Bundle.size());
-  Builder B({Compiler, Option, "-c", "job.c", "-o", "out.o"}, 1);
+  Builder B({Compiler, "--frame", "-c", "job.c", "-o", "out.o"}, 1);
   B.file("job.c", compress(Bundle));
   return B.take();
 }

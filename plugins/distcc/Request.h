@@ -55,19 +55,19 @@ using Packer = std::function<PackedBytes(const dtlto_input &)>;
 /// thread.
 PackedBytes pack(ByteCache &Cache, const dtlto_input &Input);
 
-/// Builds the request for \p Job with \p Compiler. Throws sdk::Error if the job
-/// can't be sent: a file is too large, or an argument is empty or begins with
-/// '@', which clang would not read unchanged from a response file.
+/// Builds the request for \p Job with \p Compiler. \p Cache has compressed
+/// imports. Throws sdk::Error if the job can't be sent: a file is too large, or
+/// an argument is empty or begins with '@', which clang would not read
+/// unchanged from a response file.
 std::shared_ptr<const Request> buildRequest(const dtlto_job &Job,
                                             const std::string &Compiler,
-                                            const Packer &P);
+                                            ByteCache &Cache);
 
 /// Builds the request for a dtlto-codegen that reads \p Bundle, the whole job
-/// in one file. The server treats the file as a C source. \p Option selects the
-/// format of the result. Throws sdk::Error if the bundle is too large.
+/// in one file, and writes a frame. The server treats the file as a C source.
+/// Throws sdk::Error if the bundle is too large.
 std::shared_ptr<const Request> buildBundleRequest(const dtlto_job &Job,
                                                   const std::string &Compiler,
-                                                  const std::string &Option,
                                                   std::string_view Bundle);
 
 /// Builds a request for the version of \p Compiler, which becomes the reply's

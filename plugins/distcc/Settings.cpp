@@ -7,19 +7,17 @@
 
 #include "Settings.h"
 #include "Description.h"
+#include "FileThread.h"
 #include "Network.h"
 #include "System.h"
 #include "Text.h"
-#include "dtlto/sdk/Detached.hpp"
 #include "dtlto/sdk/Result.hpp"
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <future>
 #include <optional>
 #include <random>
 #include <system_error>
-#include <tuple>
 
 namespace dtlto::distcc {
 
@@ -42,51 +40,39 @@ uint16_t Settings::statsPort(const HostSpec &Host, bool IgnoreLimit) const {
   if (Host.Kind != HostKind::Tcp ||
       (Host.Limit != 0 && !IsStatusOnly && !IgnoreLimit))
     return 0;
-  if (StatsPort.empty())
+  if (!StatsPort)
     return Host.Port == DaemonPort ? DaemonStatsPort : 0;
-  std::string_view Number = StatsPort;
-  bool IsRelative = Number.front() == '+';
-  if (IsRelative)
-    Number.remove_prefix(1);
-  uint32_t N = 0;
-  parseNumber(Number, 0, 65535, N);
-  if (IsRelative)
-    N += Host.Port;
-  return N <= 65535 ? uint16_t(N) : 0;
+  uint32_t Port = *StatsPort + (IsStatsPortRelative ? Host.Port : 0);
+  return Port <= 65535 ? uint16_t(Port) : 0;
 }
 
 //===----------------------------------------------------------------------===//
 // Files
 //===----------------------------------------------------------------------===//
 
-/// Reads a small file on a detached thread, which is abandoned if a file server
-/// hangs. Returns an errno, or 0.
+/// Reads a small file. Returns an errno, or 0.
 static int readFile(const std::string &Path, std::string &Text) {
-  std::promise<std::pair<int, std::string>> Promise;
-  auto Future = Promise.get_future();
+  auto Answer = std::make_shared<std::pair<int, std::string>>();
   try {
-    sdk::runDetached([Path, Promise = std::move(Promise)]() mutable {
-      std::string Text;
-      int Code = os::readFile(Path, MaxHostFile, Text);
-      Promise.set_value({Code, std::move(Text)});
+    FileThread Thread;
+    Thread.post([=] {
+      Answer->first = os::readFile(Path, MaxHostFile, Answer->second);
     });
+    if (!Thread.wait(HostFileTimeout))
+      return ETIMEDOUT;
   } catch (const std::system_error &E) {
     return E.code().value();
   }
-  if (Future.wait_for(HostFileTimeout) != std::future_status::ready)
-    return ETIMEDOUT;
-  int Code = 0;
-  std::tie(Code, Text) = Future.get();
-  return Code;
+  Text = std::move(Answer->second);
+  return Answer->first;
 }
 
 //===----------------------------------------------------------------------===//
 // Arguments, variables, hosts
 //===----------------------------------------------------------------------===//
 
-[[noreturn]] static void fail(const std::string &Text,
-                              int32_t Status = DTLTO_ERROR_CALLER) {
-  throw sdk::Error(Status, Text);
+[[noreturn]] static void fail(const std::string &Text) {
+  throw sdk::Error(DTLTO_ERROR_CALLER, Text);
 }
 
 static sdk::ArgumentTable argumentTable(Settings &S,
@@ -120,12 +106,13 @@ static sdk::ArgumentTable argumentTable(Settings &S,
        "distccd's default port",
        [&S](std::string_view Value) {
          uint32_t N;
-         bool IsRelative = !Value.empty() && Value.front() == '+';
-         if (!parseNumber(Value.substr(IsRelative), IsRelative, 65535, N))
+         S.IsStatsPortRelative = Value.substr(0, 1) == "+";
+         if (!parseNumber(Value.substr(S.IsStatsPortRelative),
+                          S.IsStatsPortRelative, 65535, N))
            fail(quote("stats-port=" + std::string(Value)) +
                 ": expected a port from 1 to 65535, +N for N above the host's "
                 "own, or 0 to ask no host");
-         S.StatsPort = (IsRelative ? "+" : "") + std::to_string(N);
+         S.StatsPort = N;
          return true;
        }}};
 }
@@ -148,15 +135,11 @@ const sdk::Description &description() {
 
 namespace {
 
-/// Reads all settings. A step that fails throws sdk::Error: DTLTO_ERROR_CALLER
-/// for Invalid, DTLTO_ERROR_INFRASTRUCTURE for NoHosts.
 class Reader {
 public:
-  Reader(const dtlto_session_params &Params, const GetEnv &Env,
-         const std::vector<std::string> &HostFiles, Settings &S)
-      : Params(Params), Env(Env), HostFiles(HostFiles), S(S) {}
-
-  void read();
+  Reader(const GetEnv &Env, const std::vector<std::string> &HostFiles)
+      : Env(Env), HostFiles(HostFiles) {}
+  Settings read(const dtlto_session_params &Params);
 
 private:
   /// Returns the value of a variable, or null if it is unset or empty.
@@ -172,10 +155,9 @@ private:
   void readHosts();
   void useHosts(std::string_view Text, std::string_view Source);
 
-  const dtlto_session_params &Params;
   const GetEnv &Env;
   const std::vector<std::string> &HostFiles;
-  Settings &S;
+  Settings S;
 
   std::optional<std::string> HostsArgument;
   std::string DistccDir; // empty without a home folder
@@ -183,8 +165,7 @@ private:
 
 } // namespace
 
-void Reader::read() {
-  S = Settings();
+Settings Reader::read(const dtlto_session_params &Params) {
   S.NumJobs = Params.num_jobs;
   S.IsStatusOnly = Params.num_jobs == 0;
   std::string_view Version = Params.llvm_version ? Params.llvm_version : "";
@@ -193,6 +174,7 @@ void Reader::read() {
                      Params.num_args);
   readVariables();
   readHosts();
+  return std::move(S);
 }
 
 void Reader::readVariables() {
@@ -274,25 +256,20 @@ void Reader::readHosts() {
                         os::errorText(Code));
     Names += (Names.empty() ? "" : ", ") + File;
   }
-  fail(std::string("no hosts are named; ") + WaysToNameHosts + Names,
-       DTLTO_ERROR_INFRASTRUCTURE);
+  S.NoHosts = std::string("no hosts are named; ") + WaysToNameHosts + Names;
 }
 
 void Reader::useHosts(std::string_view Text, std::string_view Source) {
-  HostList List;
-  std::string Error;
-  if (!parseHostList(Text, Source, List, Error))
-    fail(Error);
+  HostList List = parseHostList(Text, Source);
   S.Notes.insert(S.Notes.end(), List.Notes.begin(), List.Notes.end());
   S.Remarks = std::move(List.Remarks);
   if (List.Hosts.empty()) {
     bool Empty = Text.find_first_not_of(" \t\r\n\f") == std::string_view::npos;
-    Error = std::string(Source) +
-            (Empty ? " is empty; " : " names no host that can be used; ") +
-            WaysToNameHosts;
-    Error += DistccDir.empty() && !HostFiles.empty() ? HostFiles.front()
-                                                     : DistccDir + "/hosts";
-    fail(Error, DTLTO_ERROR_INFRASTRUCTURE);
+    S.NoHosts = std::string(Source) +
+                (Empty ? " is empty; " : " names no host that can be used; ") +
+                WaysToNameHosts;
+    S.NoHosts += DistccDir.empty() && !HostFiles.empty() ? HostFiles.front()
+                                                         : DistccDir + "/hosts";
   }
   if (List.Randomize)
     std::shuffle(List.Hosts.begin(), List.Hosts.end(),
@@ -301,17 +278,9 @@ void Reader::useHosts(std::string_view Text, std::string_view Source) {
   S.HostsSource = Source;
 }
 
-SettingsStatus readSettings(const dtlto_session_params &Params,
-                            const GetEnv &Env, Settings &S, std::string &Error,
-                            const std::vector<std::string> &HostFiles) {
-  try {
-    Reader(Params, Env, HostFiles, S).read();
-    return SettingsStatus::Ok;
-  } catch (const sdk::Error &E) {
-    Error = E.what();
-    return E.status() == DTLTO_ERROR_CALLER ? SettingsStatus::Invalid
-                                            : SettingsStatus::NoHosts;
-  }
+Settings readSettings(const dtlto_session_params &Params, const GetEnv &Env,
+                      const std::vector<std::string> &HostFiles) {
+  return Reader(Env, HostFiles).read(Params);
 }
 
 } // namespace dtlto::distcc

@@ -18,6 +18,7 @@
 #include "dtlto/sdk/Arguments.hpp"
 #include <chrono>
 #include <functional>
+#include <optional>
 
 namespace dtlto::distcc {
 
@@ -27,6 +28,7 @@ struct Settings {
   /// shuffled if the list asks for that.
   std::vector<HostSpec> Hosts;
   std::string HostsSource; // "hosts=", "$DISTCC_HOSTS" or a file
+  std::string NoHosts;     // why there are no hosts, and what to do; or empty
   std::vector<std::string> Notes, Remarks; // see HostList
 
   /// compiler=NAME; by default clang-<major version of the linker's LLVM>.
@@ -36,7 +38,8 @@ struct Settings {
   /// number of slots (distccd --stats). stats-port=+N: N above the host's own
   /// port. 0: don't ask. Unset: 3633, distccd's default, for hosts on distccd's
   /// default port.
-  std::string StatsPort; // "", "0", "N" or "+N"; checked
+  std::optional<uint32_t> StatsPort;
+  bool IsStatsPortRelative = false;
   /// Returns the statistics port of \p Host, or 0: the host isn't reached over
   /// TCP, it has no such port, or the limit is known and neither a status nor
   /// \p IgnoreLimit requires more.
@@ -74,12 +77,6 @@ struct Settings {
   std::string LockFile;
 };
 
-enum class SettingsStatus {
-  Ok,
-  Invalid, // an argument, a variable or a host list that can't be read
-  NoHosts  // none is named
-};
-
 /// Describes the plugin and its settings.
 const sdk::Description &description();
 
@@ -94,11 +91,10 @@ extern std::chrono::milliseconds HostFileTimeout;
 /// source.
 std::vector<std::string> systemHostFiles();
 
-/// Reads all settings. Unless the result is Ok, \p Error is one line that names
-/// the argument, variable or file, and says what to do.
-SettingsStatus
-readSettings(const dtlto_session_params &Params, const GetEnv &Env, Settings &S,
-             std::string &Error,
+/// Reads all settings. Throws sdk::Error, which says what to do, for an
+/// argument, a variable or a host list that can't be read.
+Settings
+readSettings(const dtlto_session_params &Params, const GetEnv &Env,
              const std::vector<std::string> &HostFiles = systemHostFiles());
 
 } // namespace dtlto::distcc

@@ -7,13 +7,9 @@
 
 #include "StateFiles.h"
 #include "System.h"
-#include "dtlto/sdk/Detached.hpp"
 #include "dtlto/sdk/Result.hpp"
-#include <condition_variable>
 #include <cstddef>
 #include <cstring>
-#include <deque>
-#include <mutex>
 #include <system_error>
 #include <unistd.h>
 
@@ -44,53 +40,15 @@ static_assert(sizeof(void *) != 8 || sizeof(long) != 8 ||
 
 } // namespace
 
-/// Runs functions in order. Ends after the last one, once IsEnding is set.
-struct StateFiles::Thread {
-  std::mutex Mutex; // guards the rest
-  std::condition_variable Changed;
-  std::deque<std::function<void()>> Work; // the first one is running
-  bool IsEnding = false;
-
-  void run() {
-    std::unique_lock<std::mutex> Lock(Mutex);
-    while (true) {
-      Changed.wait(Lock, [&] { return IsEnding || !Work.empty(); });
-      if (Work.empty())
-        return;
-      std::function<void()> &First =
-          Work.front(); // push_back() doesn't move it
-      Lock.unlock();
-      First();
-      Lock.lock();
-      Work.pop_front();
-      Changed.notify_all();
-    }
-  }
-};
-
 StateFiles::~StateFiles() {
   while (!Files.empty())
     remove(Files.begin()->first);
   wait(MaxFlushTime);
-  if (!TheThread)
-    return;
-  std::lock_guard<std::mutex> Lock(TheThread->Mutex);
-  TheThread->IsEnding = true;
-  TheThread->Changed.notify_all();
-}
-
-void StateFiles::post(std::function<void()> Work) {
-  std::lock_guard<std::mutex> Lock(TheThread->Mutex);
-  TheThread->Work.push_back(std::move(Work));
-  TheThread->Changed.notify_all();
 }
 
 void StateFiles::wait(std::chrono::milliseconds Limit) {
-  if (!TheThread)
-    return;
-  std::unique_lock<std::mutex> Lock(TheThread->Mutex);
-  TheThread->Changed.wait_for(Lock, Limit,
-                              [&] { return TheThread->Work.empty(); });
+  if (TheThread)
+    TheThread->wait(Limit);
 }
 
 /// Returns the end of \p Text, at most \p MaxSize bytes of whole UTF-8
@@ -108,16 +66,13 @@ void StateFiles::open(uint64_t Job, const std::string &Module,
                       const std::string &Host, int Slot) {
   if (Dir.empty())
     return;
-  if (!TheThread) {
-    auto New = std::make_shared<Thread>();
-    try {
-      sdk::runDetached([New] { New->run(); });
-    } catch (const std::system_error &) {
-      return; // without a thread, monitors don't show the job
-    }
-    TheThread = New;
+  try {
+    if (!TheThread)
+      TheThread = std::make_unique<FileThread>();
+  } catch (const std::system_error &) {
+    return; // without a thread, monitors don't show the job
   }
-  post([Dir = Dir] {
+  TheThread->post([Dir = Dir] {
     // Failures show up when a file is written.
     size_t Slash = Dir.rfind('/');
     if (Slash != std::string::npos && Slash != 0)
@@ -147,7 +102,7 @@ void StateFiles::writePhase(uint64_t Job, Phase P) {
   int Number = static_cast<int>(P);
   std::memcpy(&It->second.Contents[offsetof(TaskState, Phase)], &Number,
               sizeof(Number));
-  post([F = It->second] {
+  TheThread->post([F = It->second] {
     os::putFile(F.Path, F.Contents.data(), F.Contents.size());
   });
 }
@@ -156,6 +111,6 @@ void StateFiles::remove(uint64_t Job) {
   auto It = Files.find(Job);
   if (It == Files.end())
     return;
-  post([Path = It->second.Path] { os::removeFile(Path); });
+  TheThread->post([Path = It->second.Path] { os::removeFile(Path); });
   Files.erase(It);
 }

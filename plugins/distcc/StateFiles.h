@@ -27,11 +27,9 @@
 #ifndef DTLTO_DISTCC_STATEFILES_H
 #define DTLTO_DISTCC_STATEFILES_H
 
-#include <chrono>
+#include "FileThread.h"
 #include <cstdint>
-#include <functional>
 #include <map>
-#include <memory>
 #include <string>
 
 namespace dtlto::distcc {
@@ -44,9 +42,7 @@ enum class Phase {
   Receive = 6
 };
 
-/// The state files of all running jobs. A detached thread writes the files,
-/// since accesses to a dead file server can hang. Failures are ignored. One
-/// thread.
+/// The state files of all running jobs. Failures are ignored. One thread.
 class StateFiles {
 public:
   /// \p Dir is created for the first job. If it is empty, no files are written.
@@ -68,13 +64,11 @@ private:
   struct File {
     std::string Path, Contents;
   };
-  struct Thread;
-  void post(std::function<void()> Work);
 
   const std::string Dir;
   unsigned LastFile = 0;
-  std::map<uint64_t, File> Files;    // by job
-  std::shared_ptr<Thread> TheThread; // null: no job has run
+  std::map<uint64_t, File> Files;        // by job
+  std::unique_ptr<FileThread> TheThread; // null: no job has run
 };
 
 } // namespace dtlto::distcc

@@ -17,51 +17,11 @@ using dtlto::importError;
 using dtlto::inputError;
 using std::string_view;
 
-static constexpr size_t MaxMessage = size_t(64) << 10;
 static constexpr size_t MaxLine = 400; // of a server's text in our own line
 
 //===----------------------------------------------------------------------===//
 // Text from outside
 //===----------------------------------------------------------------------===//
-
-/// Returns the length of the UTF-8 character that \p Text begins with. Returns
-/// 0 if it is invalid, or if a terminal would treat it as a command.
-static size_t printable(string_view Text) {
-  auto Byte = [&](size_t I) { return uint8_t(I < Text.size() ? Text[I] : 0); };
-  uint8_t C = Byte(0);
-  if (C < 0x80)
-    return (C >= 0x20 && C != 0x7f) || C == '\n' || C == '\t';
-  size_t Length = C >= 0xf0 ? 4 : C >= 0xe0 ? 3 : 2;
-  uint32_t Code = C & (0x7f >> Length);
-  for (size_t I = 1; I != Length; ++I) {
-    if ((Byte(I) & 0xc0) != 0x80)
-      return 0;
-    Code = Code << 6 | (Byte(I) & 0x3f);
-  }
-  static const uint32_t Least[] = {0xa0, 0x800, 0x10000}; // 0x80-0x9f: C1
-  bool IsSurrogate = Code >= 0xd800 && Code <= 0xdfff;
-  if (C < 0xc0 || C > 0xf4 || Code < Least[Length - 2] || Code > 0x10ffff ||
-      IsSurrogate)
-    return 0;
-  return Length;
-}
-
-/// Returns \p Text with unprintable bytes as \xNN, cut before it exceeds \p Max
-/// bytes.
-static std::string clean(string_view Text, size_t Max) {
-  std::string Result;
-  while (!Text.empty()) {
-    size_t Length = printable(Text);
-    if (Result.size() + (Length ? Length : 4) > Max)
-      return Result + (Max == MaxMessage ? "\n[the rest was cut off]" : "...");
-    if (Length)
-      Result += Text.substr(0, Length);
-    else
-      Result += "\\x" + dtlto::hex(uint8_t(Text[0]));
-    Text.remove_prefix(Length ? Length : 1);
-  }
-  return Result;
-}
 
 static string_view trimEnd(string_view Text) {
   while (!Text.empty() && std::strchr("\r\n\t ", Text.back()) && Text.back())
@@ -77,24 +37,25 @@ static string_view nextLine(string_view &Text) {
   return trimEnd(Line);
 }
 
-/// Returns the first line that isn't empty, cleaned for a message.
-static std::string firstLine(string_view Text) {
-  while (!Text.empty()) {
-    string_view Line = nextLine(Text);
-    if (!Line.empty())
-      return clean(Line, MaxLine);
-  }
-  return {};
+/// Returns \p Line as a part of a message.
+static std::string excerpt(string_view Line) {
+  return dtlto::sdk::oneLine(std::string(Line.substr(0, MaxLine))) +
+         (Line.size() > MaxLine ? "..." : "");
 }
 
+/// Appends the first line of \p Text that isn't empty.
 static std::string withFirstLine(std::string Message, string_view Text) {
-  std::string Line = firstLine(Text);
-  return Line.empty() ? Message : Message + ": " + Line;
+  string_view Line;
+  while (Line.empty() && !Text.empty())
+    Line = nextLine(Text);
+  return Line.empty() ? Message : Message + ": " + excerpt(Line);
 }
 
-/// Returns the compiler's output, cleaned for a message.
-static std::string cleanOutput(string_view Stderr) {
-  return clean(trimEnd(Stderr), MaxMessage);
+/// Returns the compiler's output as a message. The linker cleans and cuts it.
+static std::string compilerOutput(string_view Stderr) {
+  std::string Text(trimEnd(Stderr));
+  std::replace(Text.begin(), Text.end(), '\0', ' ');
+  return Text;
 }
 
 //===----------------------------------------------------------------------===//
@@ -170,17 +131,12 @@ static std::string distccFailureText(int Code) {
                                          "timeout"};
   const char *Meaning =
       Code > 100 && Code <= 118 ? Meanings[Code - 101] : "general failure";
-  std::string Text = "distccd failed with exit code " + std::to_string(Code) +
-                     " (" + Meaning + ")";
-  return Text;
+  return "distccd failed with exit code " + std::to_string(Code) + " (" +
+         Meaning + ")";
 }
 
 static Verdict infrastructureVerdict(std::string Message, bool IsHostAtFault) {
-  Verdict V;
-  V.Status = DTLTO_ERROR_INFRASTRUCTURE;
-  V.Message = std::move(Message);
-  V.IsHostAtFault = IsHostAtFault;
-  return V;
+  return {DTLTO_ERROR_INFRASTRUCTURE, {}, std::move(Message), IsHostAtFault};
 }
 
 static Verdict distccVerdict(int Code, string_view Stderr) {
@@ -207,9 +163,8 @@ static Verdict compilerVerdict(uint32_t WaitStatus, string_view Stderr) {
         "Read-only file system", "no such file or directory: '"}) {
     string_view Line = findLine(Stderr, Part);
     if (!Line.empty())
-      return infrastructureVerdict("the compiler cannot work on this host: " +
-                                       clean(Line, MaxLine),
-                                   true);
+      return infrastructureVerdict(
+          "the compiler cannot work on this host: " + excerpt(Line), true);
   }
   string_view Line = findLine(Stderr, "LLVM ERROR: out of memory");
   if (!Line.empty())
@@ -217,7 +172,7 @@ static Verdict compilerVerdict(uint32_t WaitStatus, string_view Stderr) {
 
   Verdict V;
   V.Status = DTLTO_ERROR_COMPILER;
-  V.Message = cleanOutput(Stderr);
+  V.Message = compilerOutput(Stderr);
   if (V.Message.empty()) {
     int Signal = signalOf(WaitStatus);
     V.Message = Signal ? "it crashed with signal " + std::to_string(Signal)
@@ -252,7 +207,7 @@ Verdict dtlto::distcc::judge(const Reply &R, uint64_t MaxSize) {
                             "Input/output error", "Could not open"})
       IsHostAtFault |= Line.find(Why) != string_view::npos;
     return infrastructureVerdict("the compiler could not read its inputs: " +
-                                     clean(Line, MaxLine),
+                                     excerpt(Line),
                                  IsHostAtFault);
   }
   Verdict V;
@@ -264,7 +219,7 @@ Verdict dtlto::distcc::judge(const Reply &R, uint64_t MaxSize) {
     return infrastructureVerdict(
         withFirstLine("the compiler wrote an empty object", T.err()), true);
   V.Status = DTLTO_OK;
-  V.Message = cleanOutput(T.err());
+  V.Message = compilerOutput(T.err());
   return V;
 }
 
@@ -317,7 +272,7 @@ std::string dtlto::distcc::judgeProbe(const Reply &R,
 
   string_view Rest = T.out();
   string_view Line = nextLine(Rest);
-  FirstLine = clean(Line, MaxLine);
+  FirstLine = excerpt(Line);
   bool IsWorker = isWorker(Compiler);
   string_view Prefix = IsWorker ? WorkerPrefix : ClangPrefix;
   size_t At = Line.find(Prefix);
@@ -328,7 +283,7 @@ std::string dtlto::distcc::judgeProbe(const Reply &R,
   string_view Version = Line.substr(At + Prefix.size());
   Version = Version.substr(0, Version.find(' '));
   if (Version != ExpectedVersion)
-    return Compiler + " is version " + clean(Version, MaxLine) +
+    return Compiler + " is version " + excerpt(Version) +
            ", but this linker needs " + ExpectedVersion +
            ": install the same version";
   string_view Ours = "dtlto-codegen " DTLTO_VERSION ", ";

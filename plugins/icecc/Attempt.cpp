@@ -7,10 +7,11 @@
 //
 // What a job's thread does for one try:
 //
-//   requestNode()           the local iceccd for a node; the bundle is made
-//   meanwhile waitForGrant()  of a node, or of this machine formBatch() other
-//   small jobs runOnNode()         the node            compileLocally()     in
-//   the linker handleResults()      what came back
+//   requestNode()     asks the local iceccd for a node; makes the bundle
+//   waitForGrant()    of a node, or of this machine
+//   formBatch()       with other small jobs
+//   runOnNode()       or compileLocally()
+//   handleResults()   of the node
 //
 //===----------------------------------------------------------------------===//
 
@@ -58,9 +59,8 @@ connectDaemon(const Settings &TheSettings, Interrupt &I, std::string &Error) {
   return nullptr;
 }
 
-bool dtlto::icecc::isDaemonReachable(const Settings &TheSettings,
-                                     Clock::duration Limit,
-                                     std::string &Error) {
+std::string dtlto::icecc::daemonProblem(const Settings &TheSettings,
+                                        Clock::duration Limit) {
   Interrupt I;
   // libicecc would wait a quarter of a minute for a stopped daemon.
   std::future<void> Watchdog; // its destructor waits for the thread,
@@ -70,7 +70,10 @@ bool dtlto::icecc::isDaemonReachable(const Settings &TheSettings,
         if (Ended.wait_for(Limit) == std::future_status::timeout)
           I.raise();
       });
-  return connectDaemon(TheSettings, I, Error) != nullptr;
+  std::string Error;
+  return connectDaemon(TheSettings, I, Error)
+             ? ""
+             : "no local iceccd (" + Error + ")";
 }
 
 struct Client::Attempt {
@@ -109,11 +112,10 @@ sdk::Result Client::attempt(Job &J) {
   A.HeldDaemons.clear();
   if (Answer->type == M_NO_CS)
     return compileLocally(J, *A.Daemon, static_cast<NoCSMsg &>(*Answer).job_id);
-  if (Answer->type != M_USE_CS) {
-    std::string Error =
-        "the local iceccd sent an unexpected answer instead of a node";
-    throw Failure{Error, Retry::AtOnce};
-  }
+  if (Answer->type != M_USE_CS)
+    throw Failure{
+        "the local iceccd sent an unexpected answer instead of a node",
+        Retry::AtOnce};
   auto &Grant = static_cast<UseCSMsg &>(*Answer);
   // The name of an iceccd's own machine, and in tests of all nodes.
   if (Grant.hostname == "127.0.0.1" &&
@@ -149,10 +151,10 @@ void Client::requestNode(Attempt &A) {
     Changed.wait_for(Lock, 100ms, [&] { return A.J.Stop.isRaised(); });
   }
   if (!A.Daemon) {
+    Error = "the local iceccd can no longer be reached: " + Error;
     if (!A.J.Stop.isRaised())
-      setEndReason("the local iceccd can no longer be reached: " + Error);
-    throw Failure{"the local iceccd can no longer be reached: " + Error,
-                  Retry::Never};
+      setEndReason(Error);
+    throw Failure{Error, Retry::Never};
   }
 
   ::Environments Names;
@@ -260,10 +262,8 @@ void Client::formBatch(Attempt &A) {
 void Client::dissolveBatch(Attempt &A) {
   if (!A.Batch)
     return;
-  Outcome BatchFailure;
-  BatchFailure.Kind = Outcome::BatchFailed;
-  BatchFailure.Text = "the batch failed";
-  deliverResults(A, forAll(A.Jobs.size(), BatchFailure));
+  deliverResults(
+      A, forAll(A.Jobs.size(), {Outcome::BatchFailed, "the batch failed"}));
 }
 
 /// Ends the batch, and hands all jobs but the first their results.
@@ -297,9 +297,8 @@ RemoteResult Client::runOnNode(Attempt &A, const UseCSMsg &Grant) {
   if (Nodes.hasWrongResults(A.Node)) {
     // Make the scheduler name other nodes.
     Blacklist(*Env);
-    Outcome O;
-    O.Text = "its results were wrong";
-    return forAll(A.Jobs.size(), O);
+    return forAll(A.Jobs.size(),
+                  {Outcome::NodeFailed, "its results were wrong"});
   }
   Nodes.recordGrant(A.Address);
   {
@@ -413,11 +412,10 @@ sdk::Result Client::convertOutcome(Job &J, Outcome O, const std::string &Node) {
 
 /// Compiles in the linker, as the scheduler or, without one, the daemon asks.
 sdk::Result Client::compileLocally(Job &J, Channel &Daemon, uint32_t GrantId) {
-  if (!Codegen) {
-    std::string Error = "icecream has no node for the job, and the linker "
-                        "compiles nothing locally";
-    throw Failure{Error, Retry::AtOnce};
-  }
+  if (!Codegen)
+    throw Failure{"icecream has no node for the job, and the linker compiles "
+                  "nothing locally",
+                  Retry::AtOnce};
   {
     std::unique_lock<std::mutex> Lock(Mutex);
     MustCompileLocally = true;

@@ -7,6 +7,7 @@
 
 #include "Channel.h"
 #include "Messages.h"
+#include "System.h"
 #include "dtlto/sdk/Result.hpp"
 #include <algorithm>
 #include <arpa/inet.h>
@@ -15,7 +16,6 @@
 #include <fcntl.h>
 #include <icecc/comm.h>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -27,18 +27,12 @@ using namespace std::chrono_literals;
 /// The system's limit is twice as long (watchMachine()).
 static Clock::duration sendStall() { return TheNetworkLimits.AckTimeout / 2; }
 
-Interrupt::Interrupt() : Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
-
-Interrupt::~Interrupt() {
-  if (Fd >= 0)
-    ::close(Fd);
-}
+Interrupt::Interrupt() : Signal(os::openSignal()) {}
 
 void Interrupt::raise() {
   std::lock_guard<std::mutex> Lock(Mutex);
   IsRaised = true;
-  uint64_t One = 1;
-  (void)!::write(Fd, &One, sizeof(One));
+  os::raise(Signal.get());
   // Wake the waits inside libicecc.
   for (int Socket : Sockets)
     ::shutdown(Socket, SHUT_RDWR);
@@ -56,12 +50,8 @@ void Interrupt::remove(int Socket) {
   Sockets.erase(std::find(Sockets.begin(), Sockets.end(), Socket));
 }
 
-namespace {
-enum class Wait { Ready, TimedOut, Interrupted };
-} // namespace
-
-static Wait waitFor(int Fd, short Events, Clock::time_point End,
-                    const Interrupt &TheInterrupt) {
+Wait dtlto::icecc::waitFor(int Fd, short Events, Clock::time_point End,
+                           const Interrupt &TheInterrupt) {
   while (!TheInterrupt.isRaised()) {
     auto Remaining =
         std::chrono::ceil<std::chrono::milliseconds>(End - Clock::now());
@@ -87,12 +77,10 @@ Channel::~Channel() {
     return;
   // Remove it before it is closed: the number may be reused after that.
   TheInterrupt.remove(Socket);
-  if (TheInterrupt.isRaised()) {
-    // Reset the connection: otherwise a node that doesn't read would see the
-    // end only after all data that is on its way.
-    linger Reset = {1, 0};
-    ::setsockopt(Socket, SOL_SOCKET, SO_LINGER, &Reset, sizeof(Reset));
-  }
+  // Reset the connection: otherwise a node that doesn't read would see the end
+  // only after all data that is on its way.
+  if (TheInterrupt.isRaised())
+    os::setResetOnClose(Socket, true);
   if (!Impl)
     ::close(Socket);
 }
@@ -114,13 +102,10 @@ Channel::connectTo(int Socket, const void *Address, unsigned AddressSize,
       ::poll(&Pause, 1, 10);
       Code = ::connect(Socket, To, AddressSize) == 0 ? 0 : errno;
     }
-    if (Code == EINPROGRESS) {
-      socklen_t Size = sizeof(Code);
-      if (waitFor(Socket, POLLOUT, End, TheInterrupt) != Wait::Ready)
-        Code = ETIMEDOUT;
-      else if (::getsockopt(Socket, SOL_SOCKET, SO_ERROR, &Code, &Size) == -1)
-        Code = errno;
-    }
+    if (Code == EINPROGRESS)
+      Code = waitFor(Socket, POLLOUT, End, TheInterrupt) == Wait::Ready
+                 ? os::connectError(Socket)
+                 : ETIMEDOUT;
     if (Code != 0) {
       Error = Name + ": cannot connect: " + std::strerror(Code);
       return nullptr;
@@ -155,7 +140,7 @@ Channel::connectTo(int Socket, const void *Address, unsigned AddressSize,
 /// Opens a non-blocking socket, since a daemon that hangs accepts no
 /// connection.
 static int newSocket(int Family) {
-  int Socket = ::socket(Family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  int Socket = os::openSocket(Family);
   if (Socket == -1)
     throw OutOfDescriptors(errno);
   return Socket;
@@ -236,6 +221,10 @@ std::unique_ptr<Msg> Channel::receivePart(std::string &Error) {
 }
 
 std::unique_ptr<Msg> Channel::next(Clock::time_point End, std::string &Error) {
+  auto Fail = [&](std::string Why) {
+    Error = std::move(Why);
+    return nullptr;
+  };
   TimedOut = false;
   while (!Impl->has_msg()) {
     Clock::time_point Deadline =
@@ -243,48 +232,35 @@ std::unique_ptr<Msg> Channel::next(Clock::time_point End, std::string &Error) {
     switch (waitFor(Socket, POLLIN, Deadline, TheInterrupt)) {
     case Wait::TimedOut:
       TimedOut = true;
-      Error = "no answer within the time limit";
-      if (Deadline != End)
-        Error = "it sent only " + CurrentTransfer->text();
-      return nullptr;
+      return Fail(Deadline == End ? "no answer within the time limit"
+                                  : "it sent only " + CurrentTransfer->text());
     case Wait::Interrupted:
-      Error = "cancelled";
-      return nullptr;
+      return Fail("cancelled");
     case Wait::Ready:
       break;
     }
     // libicecc doesn't report why a connection broke.
     char Byte;
     if (::recv(Socket, &Byte, 1, MSG_PEEK | MSG_DONTWAIT) == -1 &&
-        errno != EAGAIN && errno != EINTR) {
-      Error = "the connection was lost: " + connectionErrorText(errno);
-      return nullptr;
-    }
-    if (!Impl->read_a_bit()) {
-      Error = "the connection was lost";
-      return nullptr;
-    }
+        errno != EAGAIN && errno != EINTR)
+      return Fail("the connection was lost: " + connectionErrorText(errno));
+    if (!Impl->read_a_bit())
+      return Fail("the connection was lost");
     if (!CurrentTransfer)
       CurrentTransfer.emplace(Pause);
     CurrentTransfer->recordBytes(wireBytes(Socket).Received -
                                  InitialBytes.Received);
   }
-  if (Impl->at_eof()) {
-    Error = "the connection was closed";
-    return nullptr;
-  }
+  if (Impl->at_eof())
+    return Fail("the connection was closed");
   std::unique_ptr<Msg> M(mayRead(*Impl) ? Impl->get_msg(0, true) : nullptr);
-  if (!M) {
-    Error = "it sent a message that cannot be read";
-    return nullptr;
-  }
-  if (M->type == M_STATUS_TEXT) {
-    Error = StatusText = sdk::oneLine(static_cast<StatusTextMsg &>(*M).text);
-    if (Error.empty())
-      Error = "it sent an empty text instead of an answer";
-    return nullptr;
-  }
-  return M;
+  if (!M)
+    return Fail("it sent a message that cannot be read");
+  if (M->type != M_STATUS_TEXT)
+    return M;
+  StatusText = sdk::oneLine(static_cast<StatusTextMsg &>(*M).text);
+  return Fail(StatusText.empty() ? "it sent an empty text instead of an answer"
+                                 : StatusText);
 }
 
 std::string Channel::sendErrorText() {

@@ -42,14 +42,13 @@ using Clock = std::chrono::steady_clock;
 class Interrupt {
 public:
   Interrupt();
-  ~Interrupt();
   Interrupt(const Interrupt &) = delete;
 
   /// Ends the waits, and breaks the connections of this job. Any thread.
   void raise();
   bool isRaised() const { return IsRaised; }
   /// Readable once raised; for poll().
-  int fd() const { return Fd; }
+  int fd() const { return Signal.get(); }
 
 private:
   friend class Channel;
@@ -57,11 +56,16 @@ private:
   void add(int Socket);
   void remove(int Socket);
 
-  int Fd;
+  const Descriptor Signal;
   std::atomic<bool> IsRaised{false};
   std::mutex Mutex;
   std::vector<int> Sockets;
 };
+
+enum class Wait { Ready, TimedOut, Interrupted };
+/// Waits for \p Events of \p Fd.
+Wait waitFor(int Fd, short Events, Clock::time_point End,
+             const Interrupt &TheInterrupt);
 
 /// Thrown if this machine has no descriptor for a connection.
 class OutOfDescriptors : public std::runtime_error {

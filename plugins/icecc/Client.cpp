@@ -39,50 +39,36 @@ static std::vector<std::string> platforms(const Settings &TheSettings,
   std::vector<std::string> Entries;
   for (const Worker &W : Workers)
     Entries.push_back(W.Platform);
-  std::string ThisMachine = CompileJob().targetPlatform();
   for (const auto &E : TheSettings.Environments)
-    Entries.push_back(E.Platform.empty() ? ThisMachine : E.Platform);
+    Entries.push_back(E.Platform);
   return Entries;
 }
 
 void Client::configure(const dtlto_session_params &Params,
                        dtlto_session_config &Config) {
-  Settings TheSettings;
-  std::string Error;
-  readSettings(Params, ::getenv, pluginFolder(), TheSettings, Error,
-               daemonConfigFiles());
-  if (TheSettings.Off)
+  if (readSettings(Params, ::getenv, pluginFolder()).Off)
     Config.needs = 0;
 }
 
 std::string Client::probe(const dtlto_session_params &Params,
                           std::chrono::milliseconds Limit) {
-  Settings TheSettings;
-  std::string Error;
-  if (!readSettings(Params, ::getenv, pluginFolder(), TheSettings, Error,
-                    daemonConfigFiles()))
-    throw sdk::Error(DTLTO_ERROR_CALLER, Error);
+  Settings TheSettings = readSettings(Params, ::getenv, pluginFolder());
   if (TheSettings.Off)
     throw sdk::Error(DTLTO_ERROR_CALLER, "$ICECC is set to distribute nothing");
-  if (!isDaemonReachable(TheSettings, Limit, Error))
-    throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE,
-                     "no local iceccd (" + Error + ")");
+  if (std::string Why = daemonProblem(TheSettings, Limit); !Why.empty())
+    throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, Why);
   return "an iceccd of this machine answers";
 }
 
 Client::Setup Client::openSettings(const dtlto_host &Host,
                                    const dtlto_session_params &Params) {
-  Setup O{{}, std::make_unique<Log>(Host), {}};
+  Setup O{readSettings(Params, ::getenv, pluginFolder()),
+          std::make_unique<Log>(Host),
+          {}};
   Settings &TheSettings = O.TheSettings;
   Log &SessionLog = *O.TheLog;
-  std::string Error;
-  if (!readSettings(Params, ::getenv, pluginFolder(), TheSettings, Error,
-                    daemonConfigFiles()))
-    SessionLog.fail(DTLTO_ERROR_CALLER, Error);
   sdk::require<dtlto_bundle>(Host, DTLTO_EXT_BUNDLE);
-  if (!SessionLog.open(TheSettings.LogFile, TheSettings.Level, Error))
-    SessionLog.warning(Error);
-  Error.clear();
+  SessionLog.open(TheSettings.LogFile, TheSettings.Level);
   if (TheSettings.Off) {
     sdk::require<dtlto_local_codegen>(Host, DTLTO_EXT_LOCAL_CODEGEN);
     SessionLog.debug("$ICECC is set to distribute nothing");
@@ -90,20 +76,23 @@ Client::Setup Client::openSettings(const dtlto_host &Host,
   }
   for (const std::string &Note : TheSettings.Notes)
     SessionLog.note(Note);
-  if (TheSettings.Environments.empty()) {
-    O.Workers = findWorkers(TheSettings.Worker, Error);
-    if (O.Workers.empty())
-      SessionLog.fail(
-          DTLTO_ERROR_INFRASTRUCTURE,
-          Error + "; name dtlto-codegen-static with "
-                  "--thinlto-dist-plugin-arg=worker=PATH or DTLTO_WORKER");
+  try {
+    if (TheSettings.Environments.empty())
+      O.Workers = findWorkers(TheSettings.Worker);
+  } catch (const sdk::Error &E) {
+    SessionLog.fail(E.status(), std::string(E.what()) +
+                                    "; name dtlto-codegen-static with "
+                                    "--thinlto-dist-plugin-arg=worker=PATH or "
+                                    "DTLTO_WORKER");
   }
-  if (!isDaemonReachable(TheSettings,
-                         Params.num_jobs ? DaemonLimit : StatusDaemonLimit,
-                         Error))
+  for (auto &E : TheSettings.Environments)
+    if (E.Platform.empty())
+      E.Platform = CompileJob().targetPlatform();
+  if (std::string Why = daemonProblem(
+          TheSettings, Params.num_jobs ? DaemonLimit : StatusDaemonLimit);
+      !Why.empty())
     SessionLog.fail(DTLTO_ERROR_INFRASTRUCTURE,
-                    "no local iceccd (" + Error +
-                        "); start one, icecream's service, on this machine");
+                    Why + "; start one, icecream's service, on this machine");
   return O;
 }
 
@@ -138,19 +127,20 @@ void Client::begin() {
 /// Prepares the environments. Packing a worker takes a fraction of a second.
 void Client::prepare() {
   EnvironmentTable::List Entries;
-  std::string Error, ThisMachine = CompileJob().targetPlatform();
-  for (const Worker &W : Workers)
-    Entries.push_back(Environment::ofWorker(W.File, TheSettings.CacheFolder,
-                                            W.Platform, &StopPacking, Error));
-  for (const auto &E : TheSettings.Environments)
-    if (Entries.push_back(Environment::ofFile(
-            E.File, E.Platform.empty() ? ThisMachine : E.Platform, Error));
-        !Entries.back())
-      Error = "$DTLTO_ICECC_VERSION: " + Error;
+  std::string Error;
+  try {
+    for (const Worker &W : Workers)
+      Entries.push_back(Environment::ofWorker(W.File, TheSettings.CacheFolder,
+                                              W.Platform, &StopPacking));
+    for (const auto &E : TheSettings.Environments)
+      Entries.push_back(Environment::ofFile(E.File, E.Platform));
+  } catch (const sdk::Error &E) {
+    Entries.clear();
+    Error = (Workers.empty() ? "$DTLTO_ICECC_VERSION: " : "") +
+            std::string(E.what());
+  }
   if (!Error.empty())
     TheLog->error(Error);
-  if (!Error.empty() || StopPacking)
-    Entries.clear();
   for (const auto &E : Entries)
     TheLog->debug("environment " + E->name() + " for " + E->platform());
   Environments.set(std::move(Entries), Error);
@@ -196,16 +186,10 @@ Client::status(std::chrono::milliseconds Limit) {
     ThisMachine.Slots = Codegen->slots;
     return {ThisMachine};
   }
-  std::vector<sdk::Worker> All;
-  std::string Error;
   // The user's environments may have any compiler.
-  if (!TheCluster->report(Limit,
-                          TheSettings.Environments.empty()
-                              ? "dtlto-codegen, LLVM " + LlvmVersion
-                              : "$DTLTO_ICECC_VERSION",
-                          All, Error))
-    throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, Error);
-  return All;
+  return TheCluster->report(Limit, TheSettings.Environments.empty()
+                                       ? "dtlto-codegen, LLVM " + LlvmVersion
+                                       : "$DTLTO_ICECC_VERSION");
 }
 
 void Client::stop() {

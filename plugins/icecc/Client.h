@@ -41,10 +41,9 @@ class UseCSMsg;
 
 namespace dtlto::icecc {
 
-/// Whether a local iceccd answers within about \p Limit. If not, \p Error names
-/// all places that were tried.
-bool isDaemonReachable(const Settings &TheSettings, Clock::duration Limit,
-                       std::string &Error);
+/// Returns nothing if a local iceccd answers within about \p Limit, otherwise
+/// one line that names all places that were tried.
+std::string daemonProblem(const Settings &TheSettings, Clock::duration Limit);
 
 class Client : public sdk::ThreadSession {
 public:

@@ -7,13 +7,13 @@
 
 #include "Cluster.h"
 #include "SchedulerText.h"
-#include "System.h"
 #include "Text.h"
+#include "dtlto/sdk/Socket.hpp"
 #include <algorithm>
 #include <arpa/inet.h>
 #include <csignal>
+#include <cstring>
 #include <icecc/comm.h>
-#include <netdb.h>
 #include <poll.h>
 #include <sstream>
 #include <thread>
@@ -81,23 +81,6 @@ void Cluster::notifyChanged() {
     OnChange();
 }
 
-/// Returns the numeric address of a host, or nothing with \p Why if it has
-/// none. May be slow.
-static std::string resolve(const std::string &Host, std::string &Why) {
-  addrinfo Hints = {}, *Result = nullptr;
-  Hints.ai_family = AF_INET;
-  Hints.ai_socktype = SOCK_STREAM;
-  if (int Code = ::getaddrinfo(Host.c_str(), nullptr, &Hints, &Result)) {
-    Why = dtlto::os::lookUpErrorText(Code);
-    return "";
-  }
-  char Text[INET_ADDRSTRLEN] = "";
-  auto *Address = reinterpret_cast<sockaddr_in *>(Result->ai_addr);
-  ::inet_ntop(AF_INET, &Address->sin_addr, Text, sizeof(Text));
-  ::freeaddrinfo(Result);
-  return Text;
-}
-
 std::unique_ptr<Channel> Cluster::findScheduler(std::string &Why) {
   if (!Scheduler.empty()) {
     auto Fail = [&](const std::string &Reason) {
@@ -112,19 +95,22 @@ std::unique_ptr<Channel> Cluster::findScheduler(std::string &Why) {
     if (Colon != std::string::npos &&
         !dtlto::parseNumber(Scheduler.substr(Colon + 1), 1, 65535, Port))
       return Fail("expected HOST or HOST:PORT");
-    std::string Error;
-    std::string Address = resolve(Scheduler.substr(0, Colon), Error);
+    sdk::LookupResult Found =
+        sdk::lookUp(Scheduler.substr(0, Colon), uint16_t(Port), AF_INET);
+    sockaddr_in At = {};
+    if (Found.Error.empty())
+      std::memcpy(&At, &Found.Addresses.front().Storage, sizeof(At));
     {
       std::lock_guard<std::mutex> Lock(Mutex);
       IsResolved = true;
-      if (!Address.empty()) {
-        SchedulerAddress.sin_family = AF_INET;
-        SchedulerAddress.sin_port = htons(uint16_t(Port));
-        ::inet_pton(AF_INET, Address.c_str(), &SchedulerAddress.sin_addr);
-      }
+      if (Found.Error.empty())
+        SchedulerAddress = At;
     }
-    if (Address.empty())
-      return Fail(Error);
+    if (!Found.Error.empty())
+      return Fail(Found.Error);
+    char Address[INET_ADDRSTRLEN] = "";
+    ::inet_ntop(AF_INET, &At.sin_addr, Address, sizeof(Address));
+    std::string Error;
     std::unique_ptr<Channel> C;
     try {
       C = Channel::connect(Address, uint16_t(Port), ConnectLimit, Stop, Error);
@@ -298,9 +284,8 @@ std::string Cluster::explainUnknown(std::chrono::milliseconds Waited) const {
   return Error;
 }
 
-bool Cluster::report(std::chrono::milliseconds Limit,
-                     const std::string &Compiler,
-                     std::vector<sdk::Worker> &Result, std::string &Error) {
+std::vector<dtlto::sdk::Worker> Cluster::report(std::chrono::milliseconds Limit,
+                                                const std::string &Compiler) {
   Clock::time_point End = Clock::now() + Limit;
   Clock::time_point StatusDeadline = std::min(End, Clock::now() + StatusLimit);
   std::unique_lock<std::mutex> Lock(Mutex);
@@ -313,10 +298,9 @@ bool Cluster::report(std::chrono::milliseconds Limit,
     if (!IsDecided())
       wakeScheduler(SchedulerAddress);
   }
-  if (!HasAllNodes) {
-    Error = explainUnknown(std::min(Limit, StatusLimit));
-    return false;
-  }
+  if (!HasAllNodes)
+    throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE,
+                     explainUnknown(std::min(Limit, StatusLimit)));
   sockaddr_in At = SchedulerAddress;
   Lock.unlock();
   std::vector<NodeJobs> AllJobs =
@@ -324,6 +308,7 @@ bool Cluster::report(std::chrono::milliseconds Limit,
   std::vector<std::string> Unreachable = probe(
       AllJobs, std::min(ProbeLimit, std::max(End - Clock::now(), 0ns)), Stop);
   Lock.lock();
+  std::vector<sdk::Worker> Result;
   for (const auto &[Id, TheNode] : Nodes) {
     bool IsUp = TheNode.isUsable();
     sdk::Worker R{TheNode.Name.empty() ? TheNode.Address : TheNode.Name};
@@ -352,7 +337,7 @@ bool Cluster::report(std::chrono::milliseconds Limit,
                    [](const sdk::Worker &A, const sdk::Worker &B) {
                      return A.Name < B.Name;
                    });
-  return true;
+  return Result;
 }
 
 std::string Cluster::nodeName(const std::string &Address, uint32_t Port) {

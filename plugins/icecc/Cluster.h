@@ -45,10 +45,10 @@ public:
   /// Lists all nodes by name; those that take none of our jobs with the reason.
   /// \p Compiler is what the others compile with. Waits at most \p Limit for
   /// the scheduler, and for what only its text port reports: a node's number of
-  /// jobs, and its port, which is probed. Returns false with one line in \p
-  /// Error if there is no scheduler.
-  bool report(std::chrono::milliseconds Limit, const std::string &Compiler,
-              std::vector<sdk::Worker> &Nodes, std::string &Error);
+  /// jobs, and its port, which is probed. Throws sdk::Error if there is no
+  /// scheduler.
+  std::vector<sdk::Worker> report(std::chrono::milliseconds Limit,
+                                  const std::string &Compiler);
   /// Returns the name of the node at an address, or the address if unknown.
   std::string nodeName(const std::string &Address, uint32_t Port);
 

@@ -7,6 +7,7 @@
 
 #include "Environment.h"
 #include "Text.h"
+#include "dtlto/sdk/Result.hpp"
 #include <algorithm>
 #include <archive.h>
 #include <archive_entry.h>
@@ -38,25 +39,32 @@ static constexpr size_t Step = size_t(1) << 20;
 // Files
 //===----------------------------------------------------------------------===//
 
+[[noreturn]] static void fail(const std::string &Text) {
+  throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, Text);
+}
+
+/// Throws if the work was stopped.
+static void checkStop(const std::atomic<bool> *Stop) {
+  if (Stop && *Stop)
+    throw sdk::Error(DTLTO_CANCELLED, "");
+}
+
 static Descriptor openFile(const std::string &Path) {
   return Descriptor(::open(Path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
 }
 
-/// Reads \p File, which openFile() has returned for \p Path with errno. Returns
-/// null, with an empty \p Error, if \p Stop is set meanwhile.
+/// Reads \p File, which openFile() has returned for \p Path with errno.
 static Tarball readFile(const Descriptor &File, const std::string &Path,
-                        const std::atomic<bool> *Stop, std::string &Error) {
+                        const std::atomic<bool> *Stop) {
   auto Fail = [&] {
-    Error = "cannot read " + quote(Path) + ": " + std::strerror(errno);
-    return nullptr;
+    fail("cannot read " + quote(Path) + ": " + std::strerror(errno));
   };
   struct stat Stat;
   if (!File.isOpen() || ::fstat(File.get(), &Stat) != 0)
-    return Fail();
+    Fail();
   auto Bytes = std::make_shared<LargeBytes>(static_cast<size_t>(Stat.st_size));
   for (size_t NumRead = 0; NumRead != Bytes->size();) {
-    if (Stop && *Stop)
-      return nullptr;
+    checkStop(Stop);
     ssize_t N = ::read(File.get(), Bytes->data() + NumRead,
                        std::min(Bytes->size() - NumRead, Step));
     if (N > 0)
@@ -64,7 +72,7 @@ static Tarball readFile(const Descriptor &File, const std::string &Path,
     else if (N == 0)
       errno = EIO; // the file has shrunk
     if (N == 0 || (N < 0 && errno != EINTR))
-      return Fail();
+      Fail();
   }
   return Bytes;
 }
@@ -103,10 +111,7 @@ static std::string sha256(const LargeBytes &Bytes) {
   sha256_init(&Context);
   sha256_update(&Context, Bytes.size(), Bytes.data());
   sha256_digest(&Context, sizeof(Digest), Digest);
-  std::string Hex;
-  for (uint8_t Byte : Digest)
-    Hex += hex(Byte);
-  return Hex;
+  return hexDigits(Digest, sizeof(Digest));
 }
 
 //===----------------------------------------------------------------------===//
@@ -142,25 +147,21 @@ public:
     Ok = Ok && archive_write_header(Archive, Entry) == ARCHIVE_OK;
     if (Type != AE_IFREG)
       return;
-    for (size_t At = 0, N; Ok && !isStopped() && At != Size; At += N) {
+    for (size_t At = 0, N; Ok && At != Size; At += N) {
+      checkStop(Stop);
       N = std::min(Size - At, Step);
       Ok = archive_write_data(Archive, Data + At, N) == static_cast<ssize_t>(N);
     }
   }
 
-  bool finish(std::string &Error) {
-    if (isStopped())
-      return false;
+  void finish() {
     Ok = Ok && archive_write_close(Archive) == ARCHIVE_OK;
     const char *Why = archive_error_string(Archive);
     if (!Ok)
-      Error = std::string("cannot pack the worker: ") + (Why ? Why : "?");
-    return Ok;
+      fail(std::string("cannot pack the worker: ") + (Why ? Why : "?"));
   }
 
 private:
-  bool isStopped() const { return Stop && *Stop; }
-
   static la_ssize_t append(archive *, void *Out, const void *Data,
                            size_t Size) {
     auto *Bytes = static_cast<const unsigned char *>(Data);
@@ -177,8 +178,7 @@ private:
 } // namespace
 
 Tarball dtlto::icecc::packWorker(const char *Worker, size_t Size,
-                                 const std::atomic<bool> *Stop,
-                                 std::string &Error) {
+                                 const std::atomic<bool> *Stop) {
   auto Bytes = std::make_shared<LargeBytes>();
   Packer P(*Bytes, Stop);
   // Times and owners are 0.
@@ -189,7 +189,8 @@ Tarball dtlto::icecc::packWorker(const char *Worker, size_t Size,
   P.add("usr/bin/clang", AE_IFREG, Worker, Size);
   for (const char *Link : {"usr/bin/as", "usr/bin/g++", "usr/bin/gcc"})
     P.add(Link, AE_IFLNK, "clang", 0);
-  return P.finish(Error) ? Bytes : nullptr;
+  P.finish();
+  return Bytes;
 }
 
 //===----------------------------------------------------------------------===//
@@ -210,73 +211,61 @@ static constexpr unsigned NativeOrder =
     __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
 
 /// Returns the platform of the static program that begins with these bytes.
-/// Returns nothing, with \p Why, if the program can't be a worker: nodes have
-/// no dynamic linker.
-static std::string platformOf(const unsigned char *Bytes, size_t Size,
-                              std::string &Why) {
+/// Throws if the program can't be a worker: nodes have no dynamic linker.
+static std::string platformOf(const unsigned char *Bytes, size_t Size) {
   Elf64_Ehdr Head;
   if (Size < sizeof(Head) || std::memcmp(Bytes, ELFMAG, SELFMAG) != 0 ||
-      Bytes[EI_CLASS] != ELFCLASS64) {
-    Why = "is not a 64-bit ELF program";
-    return "";
-  }
+      Bytes[EI_CLASS] != ELFCLASS64)
+    fail("is not a 64-bit ELF program");
   std::memcpy(&Head, Bytes, sizeof(Head));
   const char *Name = nullptr;
   for (const auto &P : Platforms)
     if (P.Machine == Head.e_machine && P.ByteOrder == Bytes[EI_DATA] &&
         P.ByteOrder == NativeOrder)
       Name = P.Name;
-  if (!Name) {
-    Why = "is for an unknown machine (ELF machine number " +
-          std::to_string(Head.e_machine) + ")";
-    return "";
-  }
+  if (!Name)
+    fail("is for an unknown machine (ELF machine number " +
+         std::to_string(Head.e_machine) + ")");
   for (unsigned I = 0; I != Head.e_phnum; ++I) {
     Elf64_Phdr Segment;
     uint64_t At = Head.e_phoff + uint64_t(I) * Head.e_phentsize;
-    if (At > Size || Size - At < sizeof(Segment)) {
-      Why = "is truncated";
-      return "";
-    }
+    if (At > Size || Size - At < sizeof(Segment))
+      fail("is truncated");
     std::memcpy(&Segment, Bytes + At, sizeof(Segment));
-    if (Segment.p_type == PT_INTERP) {
-      Why = "is not linked statically, and nodes have none of its libraries";
-      return "";
-    }
+    if (Segment.p_type == PT_INTERP)
+      fail("is not linked statically, and nodes have none of its libraries");
   }
   return Name;
 }
 
-static std::string platformOfFile(const std::string &File, std::string &Why) {
+static std::string platformOfFile(const std::string &File) {
   Descriptor D = openFile(File);
   // The headers are at the beginning.
   unsigned char Bytes[4096];
   ssize_t N = D.isOpen() ? ::read(D.get(), Bytes, sizeof(Bytes)) : -1;
-  if (N >= 0)
-    return platformOf(Bytes, static_cast<size_t>(N), Why);
-  Why = std::strerror(errno);
-  return "";
+  if (N < 0)
+    fail(std::strerror(errno));
+  return platformOf(Bytes, static_cast<size_t>(N));
 }
 
-std::vector<Worker> dtlto::icecc::findWorkers(const std::string &File,
-                                              std::string &Error) {
+std::vector<Worker> dtlto::icecc::findWorkers(const std::string &File) {
   std::vector<Worker> Result;
   auto Add = [&](const std::string &Name, const char *Expected) {
-    std::string Why, Platform = platformOfFile(Name, Why);
-    if (Why.empty() && Expected && Platform != Expected)
-      Why = "is for " + Platform;
-    if (!Why.empty())
-      Error = "the worker " + quote(Name) + " cannot be used: " + Why;
-    else if (Result.empty() || Platform != Result.front().Platform)
-      Result.push_back({Name, Platform});
+    try {
+      std::string Platform = platformOfFile(Name);
+      if (Expected && Platform != Expected)
+        fail("is for " + Platform);
+      if (Result.empty() || Platform != Result.front().Platform)
+        Result.push_back({Name, Platform});
+    } catch (const sdk::Error &E) {
+      fail("the worker " + quote(Name) + " cannot be used: " + E.what());
+    }
   };
   Add(File, nullptr);
   for (const auto &P : Platforms)
     if (std::string Name = File + "-" + P.Name;
-        Error.empty() && ::access(Name.c_str(), F_OK) == 0)
+        ::access(Name.c_str(), F_OK) == 0)
       Add(Name, P.Name);
-  if (!Error.empty())
-    Result.clear();
   return Result;
 }
 
@@ -329,25 +318,20 @@ static void removeOldEntries(const std::string &Folder) {
 }
 
 static Tarball packWorkerFile(const std::string &Worker,
-                              const std::atomic<bool> *Stop,
-                              std::string &Error) {
-  Tarball Program = readFile(openFile(Worker), Worker, Stop, Error);
-  if (!Program)
-    return nullptr;
+                              const std::atomic<bool> *Stop) {
+  Tarball Program = readFile(openFile(Worker), Worker, Stop);
   return packWorker(reinterpret_cast<const char *>(Program->data()),
-                    Program->size(), Stop, Error);
+                    Program->size(), Stop);
 }
 
 std::unique_ptr<Environment>
 Environment::ofWorker(const std::string &Worker, const std::string &CacheFolder,
                       const std::string &Platform,
-                      const std::atomic<bool> *Stop, std::string &Error) {
+                      const std::atomic<bool> *Stop) {
   struct stat Stat;
-  if (::stat(Worker.c_str(), &Stat) != 0) {
-    Error =
-        "cannot read the worker " + quote(Worker) + ": " + std::strerror(errno);
-    return nullptr;
-  }
+  if (::stat(Worker.c_str(), &Stat) != 0)
+    fail("cannot read the worker " + quote(Worker) + ": " +
+         std::strerror(errno));
   std::unique_ptr<Environment> E(new Environment);
   E->Worker = Worker;
   E->Platform = Platform;
@@ -367,9 +351,7 @@ Environment::ofWorker(const std::string &Worker, const std::string &CacheFolder,
     ::futimens(E->OpenFile.get(), nullptr); // mark it as used
     return E;
   }
-  E->Bytes = packWorkerFile(Worker, Stop, Error);
-  if (!E->Bytes)
-    return nullptr;
+  E->Bytes = packWorkerFile(Worker, Stop);
   SetDigest(sha256(*E->Bytes));
   E->Head.assign(E->Bytes->begin(),
                  E->Bytes->begin() + std::min(HeadSize, E->Bytes->size()));
@@ -384,8 +366,7 @@ Environment::ofWorker(const std::string &Worker, const std::string &CacheFolder,
 }
 
 std::unique_ptr<Environment> Environment::ofFile(const std::string &File,
-                                                 const std::string &Platform,
-                                                 std::string &Error) {
+                                                 const std::string &Platform) {
   static constexpr struct {
     const char *Suffix;
     unsigned Features;
@@ -403,10 +384,8 @@ std::unique_ptr<Environment> Environment::ofFile(const std::string &File,
       continue;
     std::unique_ptr<Environment> E(new Environment);
     E->OpenFile = openFile(File);
-    if (!E->OpenFile.isOpen()) {
-      Error = "cannot read " + quote(File) + ": " + std::strerror(errno);
-      return nullptr;
-    }
+    if (!E->OpenFile.isOpen())
+      fail("cannot read " + quote(File) + ": " + std::strerror(errno));
     E->Head = readHead(E->OpenFile);
     E->Name = Base.substr(0, Base.size() - Length);
     E->Platform = Platform;
@@ -414,12 +393,11 @@ std::unique_ptr<Environment> Environment::ofFile(const std::string &File,
     E->Features = Kind.Features;
     return E;
   }
-  Error = quote(File) + " has none of the suffixes that icecream unpacks: "
-                        ".tar.zst, .tar.xz, .tar.gz, .tar.bz2, .tgz, .tar";
-  return nullptr;
+  fail(quote(File) + " has none of the suffixes that icecream unpacks: "
+                     ".tar.zst, .tar.xz, .tar.gz, .tar.bz2, .tgz, .tar");
 }
 
-Tarball Environment::bytes(std::string &Error) {
+Tarball Environment::bytes() {
   std::lock_guard<std::mutex> Lock(Mutex);
   if (Bytes)
     return Bytes;
@@ -427,22 +405,21 @@ Tarball Environment::bytes(std::string &Error) {
   Descriptor D = std::move(OpenFile);
   if (!D.isOpen())
     D = openFile(File);
-  Tarball Result = readFile(D, File, nullptr, Error);
   if (Worker.empty()) // the user's
-    return Bytes = Result;
-  if (Result && "dtlto-" + sha256(*Result) == Name)
-    return Bytes = Result;
-  // The entry is damaged.
-  Error.clear();
-  ::unlink(File.c_str());
-  Result = packWorkerFile(Worker, nullptr, Error);
-  if (!Result)
-    return nullptr;
-  if ("dtlto-" + sha256(*Result) != Name) {
-    Error = "the worker " + quote(Worker) +
-            " or libarchive has changed since the link began";
-    return nullptr;
+    return Bytes = readFile(D, File, nullptr);
+  Tarball Result;
+  try {
+    Result = readFile(D, File, nullptr);
+    if ("dtlto-" + sha256(*Result) == Name)
+      return Bytes = Result;
+  } catch (const sdk::Error &) {
+    // Make it again, as if it were damaged.
   }
+  ::unlink(File.c_str());
+  Result = packWorkerFile(Worker, nullptr);
+  if ("dtlto-" + sha256(*Result) != Name)
+    fail("the worker " + quote(Worker) +
+         " or libarchive has changed since the link began");
   writeFile(File, *Result);
   return Bytes = Result;
 }

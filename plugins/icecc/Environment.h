@@ -36,21 +36,18 @@ namespace dtlto::icecc {
 
 using Tarball = std::shared_ptr<const LargeBytes>;
 
-/// One environment. Any thread may use it.
+/// One environment. Any thread may use it. Failures throw sdk::Error.
 class Environment {
 public:
   /// Packs \p Worker, or finds the result in \p CacheFolder (empty: no cache).
-  /// Returns null with one line in \p Error on failure, and without \p Error
-  /// once \p Stop is set (null: never).
+  /// Throws DTLTO_CANCELLED once \p Stop is set (null: never).
   static std::unique_ptr<Environment> ofWorker(const std::string &Worker,
                                                const std::string &CacheFolder,
                                                const std::string &Platform,
-                                               const std::atomic<bool> *Stop,
-                                               std::string &Error);
+                                               const std::atomic<bool> *Stop);
   /// Opens one that the user has made: \p File, named as icecc names it.
   static std::unique_ptr<Environment> ofFile(const std::string &File,
-                                             const std::string &Platform,
-                                             std::string &Error);
+                                             const std::string &Platform);
   Environment(const Environment &) = delete;
 
   const std::string &name() const { return Name; }
@@ -60,9 +57,7 @@ public:
   unsigned features() const { return Features; }
   /// The first bytes, without delay. They aren't verified yet.
   std::string_view head() const { return Head; }
-  /// Returns the bytes. Returns null with one line in \p Error if they can't be
-  /// read any more.
-  Tarball bytes(std::string &Error);
+  Tarball bytes();
 
 private:
   Environment() = default;
@@ -79,7 +74,7 @@ private:
 /// Returns the tarball for a worker's bytes, always the same bytes. \p Stop as
 /// above.
 Tarball packWorker(const char *Worker, size_t Size,
-                   const std::atomic<bool> *Stop, std::string &Error);
+                   const std::atomic<bool> *Stop);
 
 /// A static program that compiles jobs on nodes of one platform.
 struct Worker {
@@ -89,8 +84,8 @@ struct Worker {
 
 /// Finds the worker \p File, and those for other platforms next to it: \p
 /// File-aarch64 and so on, which must be built for the platform in their name.
-/// Returns nothing, with one line in \p Error, if one isn't a static program.
-std::vector<Worker> findWorkers(const std::string &File, std::string &Error);
+/// Throws sdk::Error if one isn't a static program.
+std::vector<Worker> findWorkers(const std::string &File);
 
 } // namespace dtlto::icecc
 

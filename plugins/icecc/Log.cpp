@@ -79,11 +79,9 @@ Log::~Log() {
     setLibraryLog(-1, Verbosity::Errors);
 }
 
-bool Log::open(const std::string &File, Verbosity Level, std::string &Error) {
+void Log::open(const std::string &File, Verbosity Level) {
   setLibraryLog(Level == Verbosity::Errors ? -1 : STDERR_FILENO, Level);
-  if (!MessageLog::open(File, Level >= Verbosity::Info, Error))
-    return false;
+  MessageLog::open(File, Level >= Verbosity::Info);
   if (fd() != -1)
     setLibraryLog(fd(), Level);
-  return true;
 }

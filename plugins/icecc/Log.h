@@ -5,11 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// With ICECC_LOGFILE, warnings and notes go to that file instead of the
-// linker's output; errors go to both. Debugging messages go to the linker's
-// --verbose output. With ICECC_DEBUG, they also go to the file or, without one,
-// to the linker's output as notes. Messages of libicecc go where icecc writes
-// them: to the file, or to standard error if only ICECC_DEBUG is set.
+// Messages of the plugin go where MessageLog.h says. Messages of libicecc go
+// where icecc writes them: to the file ICECC_LOGFILE, or to standard error if
+// only ICECC_DEBUG is set.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,9 +28,9 @@ public:
   ~Log();
 
   /// Begins to append to \p File (empty: none), and lets libicecc log up to \p
-  /// Level. libicecc logs nothing without a file at \p Level Errors. Returns
-  /// false with \p Error if the file can't be opened.
-  bool open(const std::string &File, Verbosity Level, std::string &Error);
+  /// Level. libicecc logs nothing without a file at \p Level Errors. Warns if
+  /// the file can't be opened.
+  void open(const std::string &File, Verbosity Level);
 };
 
 } // namespace dtlto::icecc

@@ -35,15 +35,19 @@ static constexpr size_t MinShared = 16 << 10;
 static constexpr Clock::duration ReportPeriod = 5s;
 
 static Outcome nodeFailed(std::string Why) {
-  Outcome O;
-  O.Text = std::move(Why);
-  return O;
+  return {Outcome::NodeFailed, std::move(Why)};
 }
 
 /// Returns the failure of \p Conn in its last send or receive.
 static Outcome nodeFailed(std::string Why, const Channel &Conn) {
   Outcome O = nodeFailed(std::move(Why));
   O.HasTimedOut = Conn.hasTimedOut();
+  return O;
+}
+
+static Outcome wrongResult(std::string Why) {
+  Outcome O = nodeFailed(std::move(Why));
+  O.WasWrong = true;
   return O;
 }
 
@@ -103,51 +107,49 @@ static bool sendBundles(Channel &To, const RemoteJob &J,
   return SendRest() && To.send(EndMsg());
 }
 
-/// Sends the environment. Returns false with \p Error if the node can't be
-/// used.
-static bool sendEnvironment(const RemoteJob &J, Channel &To, Environment &Env,
-                            const std::function<void()> &Progress,
-                            Clock::time_point End, std::string &Error) {
+/// Sends the environment. Throws an Outcome if the node can't be used.
+static void sendEnvironment(const RemoteJob &J, Channel &To, Environment &Env,
+                            const std::function<void()> &Progress) {
+  const Clock::time_point End = Clock::now() + EnvironmentLimit;
+  auto Fail = [&](std::string Why) {
+    Outcome O = nodeFailed(std::move(Why), To);
+    O.HasTimedOut |= Clock::now() >= End;
+    throw O;
+  };
   To.beginTransfer("the environment");
   // Begin at once: if this link ends before, the node gets no jobs for two
   // minutes. Begin with little: the daemon blocks until it has the first piece.
   std::string_view Head = Env.head();
   bool Sent = To.send(EnvTransferMsg(Env.platform(), Env.name())) &&
               sendBytes(To, Head.data(), Head.size(), Progress);
-  Tarball Bytes = Sent ? Env.bytes(Error) : nullptr;
-  if (Sent && !Bytes)
-    return false;
-  if (Sent && (Bytes->size() < Head.size() ||
-               std::memcmp(Bytes->data(), Head.data(), Head.size()) != 0)) {
-    Error = "the environment was damaged, and its contents have changed";
-    return false;
+  Tarball Bytes;
+  try {
+    Bytes = Sent ? Env.bytes() : nullptr;
+  } catch (const dtlto::sdk::Error &E) {
+    Fail(E.what());
   }
+  if (Sent && (Bytes->size() < Head.size() ||
+               std::memcmp(Bytes->data(), Head.data(), Head.size()) != 0))
+    Fail("the environment was damaged, and its contents have changed");
   if (!Sent ||
       !sendBytes(To, Bytes->data() + Head.size(), Bytes->size() - Head.size(),
                  Progress, End) ||
-      !To.send(EndMsg()) ||
-      !To.send(VerifyEnvMsg(Env.platform(), Env.name()))) {
-    Error = Clock::now() < End
-                ? To.sendErrorText()
-                : "it has not received the environment within " +
-                      std::to_string(EnvironmentLimit.count()) + " s";
-    return false;
-  }
+      !To.send(EndMsg()) || !To.send(VerifyEnvMsg(Env.platform(), Env.name())))
+    Fail(Clock::now() < End
+             ? To.sendErrorText()
+             : "it has not received the environment within " +
+                   std::to_string(EnvironmentLimit.count()) + " s");
+
+  std::string Error;
   std::unique_ptr<Msg> M = To.receive(Clock::now() + VerifyLimit, Error);
-  if (!M) {
-    Error = "cannot verify the environment: " + Error;
-    return false;
-  }
-  if (M->type != M_VERIFY_ENV_RESULT) {
-    Error = "sent an unexpected answer when asked to verify the environment";
-    return false;
-  }
+  if (!M)
+    Fail("cannot verify the environment: " + Error);
+  if (M->type != M_VERIFY_ENV_RESULT)
+    Fail("sent an unexpected answer when asked to verify the environment");
   if (!static_cast<VerifyEnvResultMsg &>(*M).ok) {
-    Error = "the worker does not run on this node";
     J.Blacklist(Env);
-    return false;
+    Fail("the worker does not run on this node");
   }
-  return true;
 }
 
 static std::string firstLine(const std::string &Text) {
@@ -177,74 +179,57 @@ Outcome dtlto::icecc::judge(int Status, bool OutOfMemory,
   return O;
 }
 
-/// Receives everything that a node sends for a job. Returns false with \p
-/// Failed on errors.
-static bool receiveBytes(Channel &From, dtlto::sdk::ResultMemory::Share &Share,
-                         std::string &Bytes, Outcome &Failure) {
-  std::string Error;
+/// Returns everything that a node sends for a job. Throws an Outcome on errors.
+static std::string receiveBytes(Channel &From,
+                                dtlto::sdk::ResultMemory::Share &Share) {
+  std::string Bytes, Error;
   From.beginTransfer("the object");
   while (true) {
     std::unique_ptr<Msg> M = From.receivePart(Error);
-    if (!M) {
-      Failure = nodeFailed("the object was cut off: " + Error, From);
-      return false;
-    }
+    if (!M)
+      throw nodeFailed("the object was cut off: " + Error, From);
     if (M->type == M_END)
-      return true;
-    if (M->type != M_FILE_CHUNK) {
-      Failure = nodeFailed("sent an unexpected message instead of the object");
-      return false;
-    }
+      return Bytes;
+    if (M->type != M_FILE_CHUNK)
+      throw nodeFailed("sent an unexpected message instead of the object");
     auto &Chunk = static_cast<FileChunkMsg &>(*M);
     // libicecc drops a buffer that can't be unpacked or has the wrong size.
-    if (!Chunk.buffer) {
-      Failure = nodeFailed("a piece of the object was damaged");
-      Failure.WasWrong = true;
-      return false;
-    }
-    if (!Share.grow(Chunk.len)) {
-      Failure = nodeFailed("its answer exceeds the memory for results");
-      return false;
-    }
+    if (!Chunk.buffer)
+      throw wrongResult("a piece of the object was damaged");
+    if (!Share.grow(Chunk.len))
+      throw nodeFailed("its answer exceeds the memory for results");
     Bytes.append(reinterpret_cast<const char *>(Chunk.buffer), Chunk.len);
   }
 }
 
 static Outcome checkObject(const RemoteBundle &B, std::string Object,
                            const std::string &Warnings) {
-  if (std::string Why = B.Problem(Object); !Why.empty()) {
-    Outcome O = nodeFailed(Why);
-    O.WasWrong = true;
-    return O;
-  }
-  Outcome O;
-  O.Kind = Outcome::Compiled;
-  O.Text = Warnings;
-  O.Object = std::move(Object);
-  return O;
+  if (std::string Why = B.Problem(Object); !Why.empty())
+    return wrongResult(Why);
+  return {Outcome::Compiled, Warnings, std::move(Object)};
 }
 
 RemoteResult dtlto::icecc::forAll(size_t N, const Outcome &O) {
   return {std::vector<Outcome>(N, O)};
 }
 
-static RemoteResult batchFailed(size_t N, std::string Why) {
-  Outcome O;
-  O.Kind = Outcome::BatchFailed;
-  O.Text = "a batch of " + std::to_string(N) + ": " + std::move(Why);
-  return forAll(N, O);
+static RemoteResult batchFailed(size_t N, const std::string &Why) {
+  return forAll(N, {Outcome::BatchFailed,
+                    "a batch of " + std::to_string(N) + ": " + Why});
 }
 
 static RemoteResult receiveObjects(const RemoteJob &J, Channel &From,
                                    const CompileResultMsg &Result) {
   size_t N = J.Bundles.size();
   std::string Bytes;
-  Outcome Failure;
   dtlto::sdk::ResultMemory::Share Share(*J.Results);
-  if (!receiveBytes(From, Share, Bytes, Failure))
+  try {
+    Bytes = receiveBytes(From, Share);
+  } catch (const Outcome &Failure) {
     // Count the damage once, not for each job.
     return Failure.WasWrong && N != 1 ? batchFailed(N, Failure.Text)
                                       : forAll(N, Failure);
+  }
   RemoteResult R;
   if (N == 1) {
     R.Jobs.push_back(
@@ -289,14 +274,13 @@ RemoteResult dtlto::icecc::runRemotely(const RemoteJob &J,
   Conn->setPause(J.TransferLimit);
 
   if (!J.HasEnvironment && Table.mustSend(Node, I)) {
-    Clock::time_point End = Clock::now() + EnvironmentLimit;
-    bool Good = sendEnvironment(J, *Conn, Env, Progress, End, Error);
-    Table.recordSent(Node, Good);
-    if (!Good) {
-      Outcome O = nodeFailed(Error, *Conn);
-      O.HasTimedOut |= Clock::now() >= End;
-      return forAll(N, O);
+    try {
+      sendEnvironment(J, *Conn, Env, Progress);
+    } catch (const Outcome &Failure) {
+      Table.recordSent(Node, false);
+      return forAll(N, Failure);
     }
+    Table.recordSent(Node, true);
   }
   J.OnReady();
 

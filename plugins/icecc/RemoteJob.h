@@ -36,8 +36,8 @@ struct Outcome {
     NodeFailed,    // another node may succeed
     BatchFailed    // the job may succeed alone; the cause is unknown
   } Kind = NodeFailed;
-  std::string Text; // for the last three: one line
-  std::string Object;
+  std::string Text = {}; // for the last three: one line
+  std::string Object = {};
   /// NodeFailed: only because a time limit was reached.
   bool HasTimedOut = false;
   /// NodeFailed: the node sent an invalid object.

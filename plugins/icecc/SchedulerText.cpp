@@ -7,6 +7,7 @@
 
 #include "SchedulerText.h"
 #include "Process.h"
+#include "System.h"
 #include "Text.h"
 #include <algorithm>
 #include <arpa/inet.h>
@@ -15,7 +16,6 @@
 #include <icecc/comm.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 using namespace dtlto;
 using namespace dtlto::icecc;
@@ -66,34 +66,36 @@ std::vector<NodeJobs> dtlto::icecc::nodesFromText(std::string_view Answer) {
   return Nodes;
 }
 
-static Descriptor openSocket(int Type) {
-  return Descriptor(::socket(AF_INET, Type | SOCK_CLOEXEC, 0));
-}
-
 /// A scheduler accepts one client a second, and the next only after another
 /// event, which on an idle farm can take half a minute. A discovery request is
 /// an event.
-static void wake(int Datagrams, const sockaddr_in &Scheduler) {
+void dtlto::icecc::wakeScheduler(const sockaddr_in &Scheduler) {
   const char Question = PROTOCOL_VERSION;
-  (void)!::sendto(Datagrams, &Question, 1, MSG_DONTWAIT,
-                  reinterpret_cast<const sockaddr *>(&Scheduler),
-                  sizeof(Scheduler));
+  Descriptor Datagrams(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (Scheduler.sin_family == AF_INET && Datagrams.isOpen())
+    (void)!::sendto(Datagrams.get(), &Question, 1, MSG_DONTWAIT,
+                    reinterpret_cast<const sockaddr *>(&Scheduler),
+                    sizeof(Scheduler));
 }
 
-void dtlto::icecc::wakeScheduler(const sockaddr_in &Scheduler) {
-  Descriptor Datagrams = openSocket(SOCK_DGRAM);
-  if (Scheduler.sin_family == AF_INET && Datagrams.isOpen())
-    wake(Datagrams.get(), Scheduler);
+/// Returns a socket that begins to connect to \p To. Returns none with errno on
+/// failure.
+static Descriptor beginConnect(const sockaddr_in &To) {
+  Descriptor Socket(os::openSocket(AF_INET));
+  watchMachine(Socket.get());
+  if (Socket.isOpen() &&
+      !os::beginConnect(Socket.get(), reinterpret_cast<const sockaddr *>(&To),
+                        sizeof(To)))
+    Socket.reset();
+  return Socket;
 }
 
 std::vector<std::string> dtlto::icecc::probe(const std::vector<NodeJobs> &Nodes,
                                              Clock::duration Limit,
                                              const Interrupt &I) {
   std::vector<std::string> Why(Nodes.size());
-  std::vector<Descriptor> Sockets;
-  std::vector<pollfd> Fds(Nodes.size() + 1, {-1, POLLOUT, 0});
-  Fds.back() = {I.fd(), POLLIN, 0};
-  size_t NumOpen = 0;
+  std::vector<Descriptor> Sockets(Nodes.size());
+  const Clock::time_point End = Clock::now() + Limit;
   for (size_t N = 0; N != Nodes.size(); ++N) {
     sockaddr_in At = {};
     At.sin_family = AF_INET;
@@ -101,42 +103,25 @@ std::vector<std::string> dtlto::icecc::probe(const std::vector<NodeJobs> &Nodes,
     if (Nodes[N].Port == 0 ||
         ::inet_pton(AF_INET, Nodes[N].Address.c_str(), &At.sin_addr) != 1)
       continue;
-    Descriptor Socket = openSocket(SOCK_STREAM | SOCK_NONBLOCK);
-    if (!Socket.isOpen())
-      break;
-    int Fd = Socket.get();
-    Sockets.push_back(std::move(Socket));
-    if (::connect(Fd, reinterpret_cast<sockaddr *>(&At), sizeof(At)) == 0)
+    Sockets[N] = beginConnect(At);
+    if (Sockets[N].isOpen())
       continue;
-    if (errno != EINPROGRESS) {
-      Why[N] = std::strerror(errno);
-      continue;
-    }
-    Fds[N].fd = Fd;
-    ++NumOpen;
-  }
-  const Clock::time_point End = Clock::now() + Limit;
-  while (NumOpen != 0 && !I.isRaised()) {
-    auto Remaining =
-        std::chrono::ceil<std::chrono::milliseconds>(End - Clock::now());
-    if (Remaining.count() <= 0)
+    if (isLocalShortage(errno))
       break;
-    ::poll(Fds.data(), Fds.size(), static_cast<int>(Remaining.count()));
-    for (size_t N = 0; N != Nodes.size(); ++N) {
-      if (Fds[N].fd < 0 || Fds[N].revents == 0)
-        continue;
-      int Code = 0;
-      socklen_t Size = sizeof(Code);
-      ::getsockopt(Fds[N].fd, SOL_SOCKET, SO_ERROR, &Code, &Size);
-      if (Code != 0)
-        Why[N] = std::strerror(Code);
-      Fds[N].fd = -1;
-      --NumOpen;
-    }
+    Why[N] = std::strerror(errno);
   }
-  for (size_t N = 0; N != Nodes.size() && !I.isRaised(); ++N)
-    if (Fds[N].fd >= 0)
-      Why[N] = std::strerror(ETIMEDOUT);
+  for (size_t N = 0; N != Nodes.size(); ++N) {
+    if (!Sockets[N].isOpen())
+      continue;
+    int Fd = Sockets[N].get(), Code = 0;
+    // All connect at the same time, so the last ones may be connected at the
+    // end.
+    Wait W = waitFor(Fd, POLLOUT, std::max(End, Clock::now() + 1ms), I);
+    if (W != Wait::Interrupted)
+      Code = W == Wait::Ready ? os::connectError(Fd) : ETIMEDOUT;
+    if (Code != 0)
+      Why[N] = std::strerror(Code);
+  }
   return Why;
 }
 
@@ -147,24 +132,18 @@ std::vector<NodeJobs> dtlto::icecc::queryNodes(const sockaddr_in &Scheduler,
     return {};
   sockaddr_in At = Scheduler;
   At.sin_port = htons(static_cast<uint16_t>(ntohs(At.sin_port) + 1));
-  Descriptor Socket = openSocket(SOCK_STREAM | SOCK_NONBLOCK);
-  watchMachine(Socket.get());
-  Descriptor Datagrams = openSocket(SOCK_DGRAM);
-  if (!Socket.isOpen() ||
-      (::connect(Socket.get(), reinterpret_cast<sockaddr *>(&At), sizeof(At)) &&
-       errno != EINPROGRESS))
+  Descriptor Socket = beginConnect(At);
+  if (!Socket.isOpen())
     return {};
   std::string Answer;
   bool HasSentQuery = false;
-  for (Clock::time_point Now;
-       (Now = Clock::now()) < Deadline && !I.isRaised();) {
-    pollfd Fds[2] = {{Socket.get(), short(HasSentQuery ? POLLIN : POLLOUT), 0},
-                     {I.fd(), POLLIN, 0}};
-    auto Remaining =
-        std::chrono::ceil<std::chrono::milliseconds>(Deadline - Now);
-    ::poll(Fds, 2, static_cast<int>(std::min(Remaining.count(), int64_t(500))));
-    if (!Fds[0].revents) {
-      wake(Datagrams.get(), Scheduler);
+  while (Clock::now() < Deadline) {
+    Wait W = waitFor(Socket.get(), HasSentQuery ? POLLIN : POLLOUT,
+                     std::min(Deadline, Clock::now() + 500ms), I);
+    if (W == Wait::Interrupted)
+      return {};
+    if (W == Wait::TimedOut) {
+      wakeScheduler(Scheduler);
       continue;
     }
     if (!HasSentQuery) {

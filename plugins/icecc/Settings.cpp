@@ -61,8 +61,7 @@ const sdk::Description &dtlto::icecc::description() {
 
 /// Reads DTLTO_ICECC_VERSION: [platform:]file[=prefix],..., as icecc(1) says of
 /// ICECC_VERSION. A prefix names a cross compiler, and workers have none.
-static bool readVersion(std::string_view Text, Settings &S,
-                        std::string &Error) {
+static void readVersion(std::string_view Text, Settings &S) {
   while (!Text.empty()) {
     size_t End = std::min(Text.find(','), Text.size());
     std::string_view Item = Text.substr(0, End);
@@ -82,14 +81,13 @@ static bool readVersion(std::string_view Text, Settings &S,
     }
     E.File = Item;
     for (const auto &Other : S.Environments)
-      if (Other.Platform == E.Platform) {
-        Error = "$DTLTO_ICECC_VERSION has two environments for one platform: " +
-                quote(Other.File) + " and " + quote(E.File);
-        return false;
-      }
+      if (Other.Platform == E.Platform)
+        throw sdk::Error(
+            DTLTO_ERROR_CALLER,
+            "$DTLTO_ICECC_VERSION has two environments for one platform: " +
+                quote(Other.File) + " and " + quote(E.File));
     S.Environments.push_back(std::move(E));
   }
-  return true;
 }
 
 std::vector<std::string> dtlto::icecc::daemonConfigFiles() {
@@ -159,23 +157,16 @@ static void readPlaces(const std::function<std::string(const char *)> &Value,
     readDaemonConfig(DaemonConfig, S);
 }
 
-bool dtlto::icecc::readSettings(const dtlto_session_params &Params,
-                                const GetEnv &Env,
-                                const std::string &PluginFolder, Settings &S,
-                                std::string &Error,
-                                const std::vector<std::string> &DaemonConfig) {
-  S = Settings();
-  Error.clear();
+Settings
+dtlto::icecc::readSettings(const dtlto_session_params &Params,
+                           const GetEnv &Env, const std::string &PluginFolder,
+                           const std::vector<std::string> &DaemonConfig) {
+  Settings S;
   auto Value = [&](const char *Name) -> std::string {
     const char *Text = Env(Name);
     return Text ? Text : "";
   };
-  try {
-    sdk::readArguments(argumentTable(S), Params.args, Params.num_args);
-  } catch (const sdk::Error &E) {
-    Error = E.what();
-    return false;
-  }
+  sdk::readArguments(argumentTable(S), Params.args, Params.num_args);
   if (S.Worker.empty())
     S.Worker = Value("DTLTO_WORKER");
   if (S.Worker.empty())
@@ -185,8 +176,7 @@ bool dtlto::icecc::readSettings(const dtlto_session_params &Params,
   S.AllowsLocalNodes = Env("ICECC_TEST_REMOTEBUILD") != nullptr;
   S.PreferredHost = Value("ICECC_PREFERRED_HOST");
   S.LogFile = Value("ICECC_LOGFILE");
-  if (!readVersion(Value("DTLTO_ICECC_VERSION"), S, Error))
-    return false;
+  readVersion(Value("DTLTO_ICECC_VERSION"), S);
   // ICECC_VERSION names a compiler's environment, which has no worker. A user
   // who sets DTLTO_ICECC_VERSION, even to nothing, knows that.
   if (!Value("ICECC_VERSION").empty() && !Env("DTLTO_ICECC_VERSION"))
@@ -207,5 +197,5 @@ bool dtlto::icecc::readSettings(const dtlto_session_params &Params,
     S.CacheFolder = Cache + "/dtlto/icecc";
   else if (std::string Home = Value("HOME"); !Home.empty())
     S.CacheFolder = Home + "/.cache/dtlto/icecc";
-  return true;
+  return S;
 }

@@ -79,13 +79,12 @@ using GetEnv = std::function<const char *(const char *)>;
 std::vector<std::string> daemonConfigFiles();
 
 /// Reads all settings. \p PluginFolder is the folder of the plugin's file. \p
-/// DaemonConfig are files of lines NAME=VALUE, as from daemonConfigFiles().
-/// Returns false with one line in \p Error if an argument or a variable can't
-/// be read.
-bool readSettings(const dtlto_session_params &Params, const GetEnv &Env,
-                  const std::string &PluginFolder, Settings &S,
-                  std::string &Error,
-                  const std::vector<std::string> &DaemonConfig = {});
+/// DaemonConfig are files of lines NAME=VALUE. Throws sdk::Error if an argument
+/// or a variable can't be read.
+Settings readSettings(
+    const dtlto_session_params &Params, const GetEnv &Env,
+    const std::string &PluginFolder,
+    const std::vector<std::string> &DaemonConfig = daemonConfigFiles());
 
 } // namespace dtlto::icecc
 

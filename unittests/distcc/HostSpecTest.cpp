@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "HostSpec.h"
+#include "dtlto/sdk/Result.hpp"
 #include "gtest/gtest.h"
 
 using namespace dtlto::distcc;
@@ -13,11 +14,7 @@ using namespace dtlto::distcc;
 namespace {
 
 HostList parse(std::string_view Text) {
-  HostList List;
-  std::string Error;
-  EXPECT_TRUE(parseHostList(Text, "$DISTCC_HOSTS", List, Error)) << Error;
-  EXPECT_EQ(Error, "");
-  return List;
+  return parseHostList(Text, "$DISTCC_HOSTS");
 }
 
 HostSpec parseOne(std::string_view Text) {
@@ -29,11 +26,14 @@ HostSpec parseOne(std::string_view Text) {
 
 std::string error(std::string_view Text,
                   std::string_view Source = "$DISTCC_HOSTS") {
-  HostList List;
-  std::string Error;
-  EXPECT_FALSE(parseHostList(Text, Source, List, Error)) << Text;
-  EXPECT_EQ(Error.find('\n'), std::string::npos);
-  return Error;
+  try {
+    parseHostList(Text, Source);
+  } catch (const dtlto::sdk::Error &E) {
+    EXPECT_EQ(E.what(), dtlto::sdk::oneLine(E.what()));
+    return E.what();
+  }
+  ADD_FAILURE() << Text;
+  return "";
 }
 
 void expectTcp(std::string_view Text, const std::string &Name, uint16_t Port,

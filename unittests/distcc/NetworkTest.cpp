@@ -34,8 +34,8 @@ struct StalledSocket {
     EXPECT_EQ(errno, EAGAIN);
   }
   ~StalledSocket() { ::close(Fd); }
-  static SocketAddress at(uint16_t Port) {
-    SocketAddress A;
+  static sdk::SocketAddress at(uint16_t Port) {
+    sdk::SocketAddress A;
     auto &In = reinterpret_cast<sockaddr_in &>(A.Storage);
     In.sin_family = AF_INET;
     In.sin_port = htons(Port);

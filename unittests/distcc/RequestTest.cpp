@@ -47,11 +47,6 @@ static std::vector<std::string> takeApart(const Request &R) {
   return Result;
 }
 
-static PackedBytes packOne(const dtlto_input &Input) {
-  return std::make_shared<const std::vector<uint8_t>>(lzoCompress(
-      {static_cast<const char *>(Input.bytes.data), size_t(Input.bytes.size)}));
-}
-
 namespace {
 class RequestTest : public testing::Test {
 protected:
@@ -77,7 +72,7 @@ protected:
   }
   std::string errorFor(std::vector<const char *> JobArgs) {
     try {
-      buildRequest(job(std::move(JobArgs)), "c", packOne);
+      buildRequest(job(std::move(JobArgs)), "c", Cache);
     } catch (const dtlto::sdk::Error &E) {
       EXPECT_EQ(E.status(), DTLTO_ERROR_CALLER);
       return E.what();
@@ -90,6 +85,7 @@ protected:
   std::vector<const dtlto_input *> Pointers;
   std::vector<const char *> Args;
   dtlto_job Job = {};
+  dtlto::ByteCache Cache{1 << 20};
 };
 } // namespace
 
@@ -104,7 +100,7 @@ TEST_F(RequestTest, Whole) {
   auto R = buildRequest(job({"clang", "-O2", "-mllvm", "-c", "-c",
                              "-fthinlto-index=index.thinlto.bc", "-x", "ir",
                              "m.main", "-o", "out.o"}),
-                        "clang-19", packOne);
+                        "clang-19", Cache);
   ASSERT_NE(R, nullptr);
   EXPECT_EQ(
       takeApart(*R),
@@ -137,21 +133,22 @@ TEST_F(RequestTest, Whole) {
 
 TEST_F(RequestTest, FilesAreNotCopied) {
   add(DTLTO_ROLE_PRIMARY, "m.main", "bytes");
-  PackedBytes Shared = packOne(Inputs[0]);
-  auto R = buildRequest(job({"clang", "m.main"}), "c",
-                        [&](const dtlto_input &) { return Shared; });
+  add(DTLTO_ROLE_IMPORT, "m.other", "other");
+  PackedBytes Shared = pack(Cache, Inputs[1]);
+  auto UsesBefore = Shared.use_count();
+  auto R = buildRequest(job({"clang", "m.main"}), "c", Cache);
   ASSERT_NE(R, nullptr);
   EXPECT_EQ(R->Segments.back().data(), view(*Shared).data());
-  EXPECT_EQ(Shared.use_count(), 2);
+  EXPECT_EQ(Shared.use_count(), UsesBefore + 1);
   R = nullptr;
-  EXPECT_EQ(Shared.use_count(), 1);
+  EXPECT_EQ(Shared.use_count(), UsesBefore);
 }
 
 TEST_F(RequestTest, OnlyTheLastOutputGoes) {
   add(DTLTO_ROLE_PRIMARY, "m.main", "x");
   auto R = buildRequest(
       job({"clang", "-Xclang", "-o", "out.o", "-c", "m.main", "-o", "out.o"}),
-      "c", packOne);
+      "c", Cache);
   ASSERT_NE(R, nullptr);
   EXPECT_EQ(takeApart(*R)[10], "FILE -Xclang\n-o\nout.o\nm.main\n");
 }
@@ -160,7 +157,7 @@ TEST_F(RequestTest, InputWithTheNameOfTheArgsFile) {
   add(DTLTO_ROLE_PRIMARY, "args.c", "x");
   add(DTLTO_ROLE_OTHER, "args1.c", "y");
   auto R =
-      buildRequest(job({"clang", "-c", "args.c", "-o", "out.o"}), "c", packOne);
+      buildRequest(job({"clang", "-c", "args.c", "-o", "out.o"}), "c", Cache);
   ASSERT_NE(R, nullptr);
   Strings Tokens = takeApart(*R);
   EXPECT_EQ(Tokens[5], "ARGV @args2.c");
@@ -184,7 +181,7 @@ TEST_F(RequestTest, EmptyValuesAreSentInPlainSight) {
   auto R =
       buildRequest(job({"clang", "-Xclang", "-target-cpu", "-Xclang", "",
                         "-Xclang", "-other", "-Xclang", "", "-O2", "m.main"}),
-                   "clang-19", packOne);
+                   "clang-19", Cache);
   ASSERT_NE(R, nullptr);
   Strings Parts = takeApart(*R);
   Strings Argv(Parts.begin() + 2, Parts.begin() + 16);

@@ -20,6 +20,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
+enum class SettingsStatus { Ok, Invalid, NoHosts };
+
 class SettingsTest : public testing::Test {
 protected:
   void SetUp() override {
@@ -51,12 +53,21 @@ protected:
       return I == Env.end() ? nullptr : I->second.c_str();
     };
     Error.clear();
-    SettingsStatus Status =
-        readSettings(Params, Get, S, Error, {Dir + "/sys1", Dir + "/sys2"});
-    EXPECT_EQ(Status == SettingsStatus::Ok, Error.empty()) << Error;
+    S = Settings();
+    bool IsValid = true;
+    try {
+      S = readSettings(Params, Get, {Dir + "/sys1", Dir + "/sys2"});
+      Error = S.NoHosts;
+    } catch (const dtlto::sdk::Error &E) {
+      EXPECT_EQ(E.status(), DTLTO_ERROR_CALLER);
+      Error = E.what();
+      IsValid = false;
+    }
     EXPECT_EQ(Error.find('\n'), std::string::npos);
-    EXPECT_EQ(Status == SettingsStatus::Ok, !S.Hosts.empty());
-    return Status;
+    EXPECT_EQ(Error.empty(), !S.Hosts.empty());
+    return !IsValid          ? SettingsStatus::Invalid
+           : S.Hosts.empty() ? SettingsStatus::NoHosts
+                             : SettingsStatus::Ok;
   }
   void expectWrong(std::vector<std::string> Parts) {
     EXPECT_EQ(read(), SettingsStatus::Invalid);
@@ -83,7 +94,7 @@ TEST_F(SettingsTest, Defaults) {
   Env["DISTCC_HOSTS"] = "a";
   ASSERT_EQ(read(), SettingsStatus::Ok);
   EXPECT_EQ(S.Compiler, "clang-19");
-  EXPECT_EQ(S.StatsPort, "");
+  EXPECT_FALSE(S.StatsPort);
   EXPECT_EQ(S.IoTimeout.count(), 300);
   EXPECT_EQ(S.BackoffPeriod.count(), 60);
   EXPECT_TRUE(S.Fallback);

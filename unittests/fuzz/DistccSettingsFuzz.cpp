@@ -31,10 +31,17 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
           "stats-port=0\n$DISTCC_HOSTS=-a"};
 }
 
-static SettingsStatus read(const UserSettings &G, Settings &S,
-                           std::string &Error) {
+/// Returns false if a setting is wrong.
+static bool read(const UserSettings &G, Settings &S, std::string &Error) {
   return G.with([&](const dtlto_session_params &Params, const GetEnv &Env) {
-    return readSettings(Params, Env, S, Error, {});
+    try {
+      S = readSettings(Params, Env, {});
+      Error = S.NoHosts;
+      return true;
+    } catch (const dtlto::sdk::Error &E) {
+      Error = E.what();
+      return false;
+    }
   });
 }
 
@@ -46,10 +53,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
       It->second = "/dev/null";
   Settings S;
   std::string Error;
-  SettingsStatus Status = read(G, S, Error);
-  if (Status != SettingsStatus::Ok) {
+  bool IsValid = read(G, S, Error);
+  if (!Error.empty()) {
     check(isLine(Error) && Error.size() < 3000);
-    check(Status == SettingsStatus::NoHosts || G.isNamedIn(Error));
+    check(IsValid || G.isNamedIn(Error));
     return 0;
   }
   check(Error.empty() && !S.Hosts.empty() && !S.Compiler.empty() &&
@@ -58,7 +65,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   for (const std::string &Note : S.Notes)
     check(isLine(Note));
   for (const HostSpec &H : S.Hosts)
-    if (S.StatsPort == "0" || H.Kind != HostKind::Tcp || H.Limit != 0)
+    if (S.StatsPort == 0u || H.Kind != HostKind::Tcp || H.Limit != 0)
       check(S.statsPort(H) == 0);
 
   // Settings can be written, and are then read as the same.
@@ -68,8 +75,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   for (const std::string &Arg : G.Args)
     if (Arg.rfind("hosts=", 0) == 0)
       Again.Args.push_back(Arg);
-  if (!S.StatsPort.empty())
-    Again.Args.push_back("stats-port=" + S.StatsPort);
+  if (S.StatsPort)
+    Again.Args.push_back(std::string("stats-port=") +
+                         (S.IsStatsPortRelative ? "+" : "") +
+                         std::to_string(*S.StatsPort));
   Again.Variables["DISTCC_IO_TIMEOUT"] = std::to_string(S.IoTimeout.count());
   Again.Variables["DISTCC_BACKOFF_PERIOD"] =
       std::to_string(S.BackoffPeriod.count());
@@ -80,8 +89,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
     Ssh += Word + " ";
   Again.Variables["DISTCC_SSH"] = Ssh;
   Settings Same;
-  check(read(Again, Same, Error) == SettingsStatus::Ok);
+  check(read(Again, Same, Error));
   check(Same.Compiler == S.Compiler && Same.StatsPort == S.StatsPort &&
+        Same.IsStatsPortRelative == S.IsStatsPortRelative &&
         Same.IoTimeout == S.IoTimeout &&
         Same.BackoffPeriod == S.BackoffPeriod && Same.Fallback == S.Fallback &&
         Same.Verbose == S.Verbose && Same.SshCommand == S.SshCommand &&

@@ -11,6 +11,7 @@
 
 #include "Fuzz.h"
 #include "HostSpec.h"
+#include "dtlto/sdk/Result.hpp"
 #include <algorithm>
 #include <cstdlib>
 #include <string_view>
@@ -62,12 +63,13 @@ static std::string item(const HostSpec &H) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   std::string_view Text(reinterpret_cast<const char *>(Data), Size);
   HostList List;
-  std::string Error;
-  if (!parseHostList(Text, "source", List, Error)) {
-    check(isLine(Error) && Error.substr(0, 6) == "source");
+  try {
+    List = parseHostList(Text, "source");
+  } catch (const dtlto::sdk::Error &E) {
+    std::string_view Why = E.what();
+    check(isLine(Why) && Why.substr(0, 6) == "source");
     return 0;
   }
-  check(Error.empty());
   check(List.Notes.size() <= 5);
   for (const std::string &Note : List.Notes)
     check(isLine(Note));
@@ -79,8 +81,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
     check(H.User.empty() || H.User[0] != '-');
     check(H.Kind == HostKind::Ssh || (H.User.empty() && H.Command.empty()));
     check(H.Kind != HostKind::Local || H.Name == "localhost");
-    HostList Again;
-    check(parseHostList(item(H), "again", Again, Error));
+    HostList Again = parseHostList(item(H), "again");
     check(Again.Hosts.size() == 1);
     const HostSpec &A = Again.Hosts.front();
     check(A.Kind == H.Kind && A.Name == H.Name && A.Port == H.Port &&

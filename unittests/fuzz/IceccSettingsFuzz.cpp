@@ -32,7 +32,13 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
 
 static bool read(const UserSettings &G, Settings &S, std::string &Error) {
   return G.with([&](const dtlto_session_params &Params, const GetEnv &Env) {
-    return readSettings(Params, Env, "/plugins", S, Error);
+    try {
+      S = readSettings(Params, Env, "/plugins");
+      return true;
+    } catch (const dtlto::sdk::Error &E) {
+      Error = E.what();
+      return false;
+    }
   });
 }
 

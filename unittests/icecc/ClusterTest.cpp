@@ -168,10 +168,14 @@ TEST_F(ClusterTest, WhyThereIsNoReport) {
     S.Scheduler = Scheduler;
     auto C = std::make_shared<Cluster>(S, std::vector<std::string>{"x86_64"});
     C->start([] {});
-    std::vector<dtlto::sdk::Worker> Nodes;
     std::string Error;
     Clock::time_point Began = Clock::now();
-    EXPECT_FALSE(C->report(std::chrono::seconds(60), "", Nodes, Error));
+    try {
+      C->report(std::chrono::seconds(60), "");
+      ADD_FAILURE();
+    } catch (const dtlto::sdk::Error &E) {
+      Error = E.what();
+    }
     EXPECT_LT(Clock::now() - Began, std::chrono::seconds(20));
     EXPECT_NE(std::string::npos, Error.find(Why)) << Error;
     EXPECT_NE(std::string::npos, Error.find("as $ICECC_SCHEDULER says"))

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Environment.h"
+#include "dtlto/sdk/Result.hpp"
 #include "gtest/gtest.h"
 #include <archive.h>
 #include <archive_entry.h>
@@ -14,6 +15,7 @@
 #include <elf.h>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <unistd.h>
 
 using namespace dtlto::icecc;
@@ -48,9 +50,7 @@ protected:
     return {reinterpret_cast<const char *>(&Head), sizeof(Head)};
   }
   std::unique_ptr<Environment> make() {
-    auto E = Environment::ofWorker(Worker, Cache, "x86_64", &Stop, Error);
-    EXPECT_EQ("", Error);
-    return E;
+    return Environment::ofWorker(Worker, Cache, "x86_64", &Stop);
   }
   std::vector<std::string> entries() {
     std::vector<std::string> Result;
@@ -59,14 +59,24 @@ protected:
     return Result;
   }
 
-  std::string Folder, Worker, Cache, Error;
+  /// Returns the error of \p Work.
+  static std::string error(const std::function<void()> &Work) {
+    try {
+      Work();
+      ADD_FAILURE() << "no error";
+    } catch (const dtlto::sdk::Error &E) {
+      return E.what();
+    }
+    return "";
+  }
+
+  std::string Folder, Worker, Cache;
   std::atomic<bool> Stop{false};
 };
 } // namespace
 
 TEST_F(EnvironmentTest, WhatIsInTheTarball) {
-  Tarball T = packWorker("the worker", 10, nullptr, Error);
-  ASSERT_TRUE(T) << Error;
+  Tarball T = packWorker("the worker", 10, nullptr);
   archive *A = archive_read_new();
   archive_read_support_filter_zstd(A);
   archive_read_support_format_tar(A);
@@ -97,9 +107,8 @@ TEST_F(EnvironmentTest, WhatIsInTheTarball) {
 
 TEST_F(EnvironmentTest, PackingCanBeStopped) {
   Stop = true;
-  EXPECT_EQ(nullptr, make());
-  EXPECT_EQ(nullptr, packWorker("the worker", 10, &Stop, Error));
-  EXPECT_EQ("", Error);
+  EXPECT_EQ("", error([&] { make(); }));
+  EXPECT_EQ("", error([&] { packWorker("the worker", 10, &Stop); }));
   EXPECT_FALSE(fs::exists(Cache));
   Stop = false;
   EXPECT_TRUE(make());
@@ -120,13 +129,12 @@ TEST_F(EnvironmentTest, TheNameFollowsTheContents) {
 TEST_F(EnvironmentTest, AnEntryIsUsedAgain) {
   std::string Name = make()->name();
   ASSERT_EQ(1u, entries().size());
-  auto Packed = make()->bytes(Error);
+  auto Packed = make()->bytes();
   // The entry of the cache is used even without the worker.
   auto E = make();
   fs::remove(Worker);
   EXPECT_EQ(Name, E->name());
-  auto Bytes = E->bytes(Error);
-  ASSERT_TRUE(Bytes) << Error;
+  auto Bytes = E->bytes();
   EXPECT_EQ(*Packed, *Bytes);
 }
 
@@ -142,8 +150,7 @@ TEST_F(EnvironmentTest, ABrokenEntryIsMadeAgain) {
                      }}) {
     auto E = make();
     Break(Entry);
-    auto Bytes = E->bytes(Error);
-    ASSERT_TRUE(Bytes) << Error;
+    auto Bytes = E->bytes();
     EXPECT_EQ(Size, Bytes->size());
     EXPECT_EQ(Size, fs::file_size(Entry));
   }
@@ -151,11 +158,10 @@ TEST_F(EnvironmentTest, ABrokenEntryIsMadeAgain) {
 }
 
 TEST_F(EnvironmentTest, WhatIsRemovedMeanwhileIsRead) {
-  auto Bytes = make()->bytes(Error);
+  auto Bytes = make()->bytes();
   auto E = make();
   fs::remove(entries().at(0));
-  auto Read = E->bytes(Error);
-  ASSERT_TRUE(Read) << Error;
+  auto Read = E->bytes();
   EXPECT_EQ(*Bytes, *Read);
 }
 
@@ -164,14 +170,13 @@ TEST_F(EnvironmentTest, AWorkerThatChangesAfterwards) {
   auto E = make();
   fs::resize_file(entries().at(0), 10);
   write(Worker, "another one");
-  EXPECT_EQ(nullptr, E->bytes(Error));
-  EXPECT_NE(std::string::npos, Error.find("has changed"));
+  EXPECT_NE(std::string::npos, error([&] { E->bytes(); }).find("has changed"));
 }
 
 TEST_F(EnvironmentTest, NoCache) {
   Cache = "";
   auto E = make();
-  EXPECT_TRUE(E->bytes(Error));
+  EXPECT_TRUE(E->bytes());
   Cache = Worker + "/x"; // can't be created
   EXPECT_EQ(E->name(), make()->name());
 }
@@ -198,22 +203,20 @@ TEST_F(EnvironmentTest, FilesOfTheUsers) {
                                                           {"a.tar.bz2", "a"},
                                                           {"a.tar", "a"}}) {
     write(Folder + "/" + File, "the tarball");
-    auto E = Environment::ofFile(Folder + "/" + File, "aarch64", Error);
-    ASSERT_TRUE(E) << Error;
+    auto E = Environment::ofFile(Folder + "/" + File, "aarch64");
     EXPECT_EQ(Name, E->name());
     EXPECT_EQ("aarch64", E->platform());
-    ASSERT_TRUE(E->bytes(Error));
-    EXPECT_EQ(11u, E->bytes(Error)->size());
+    ASSERT_TRUE(E->bytes());
+    EXPECT_EQ(11u, E->bytes()->size());
   }
-  EXPECT_FALSE(Environment::ofFile(Folder + "/none.tar", "x", Error));
+  error([&] { Environment::ofFile(Folder + "/none.tar", "x"); });
   write(Folder + "/a.zip", "");
-  EXPECT_FALSE(Environment::ofFile(Folder + "/a.zip", "x", Error));
+  error([&] { Environment::ofFile(Folder + "/a.zip", "x"); });
 }
 
 TEST_F(EnvironmentTest, WorkersThatAreNone) {
   auto Why = [](const std::string &File) {
-    std::string Error;
-    EXPECT_TRUE(findWorkers(File, Error).empty());
+    std::string Error = error([&] { findWorkers(File); });
     EXPECT_NE(std::string::npos, Error.find("'" + File + "'")) << Error;
     return Error;
   };
@@ -233,8 +236,7 @@ TEST_F(EnvironmentTest, WorkersThatAreNone) {
 TEST_F(EnvironmentTest, WorkersForSeveralPlatforms) {
   auto Find = [&] {
     std::string Text;
-    Error.clear();
-    for (const auto &W : findWorkers(Worker, Error))
+    for (const auto &W : findWorkers(Worker))
       Text += W.Platform + " " + W.File.substr(Folder.size()) + "\n";
     return Text;
   };
@@ -246,8 +248,7 @@ TEST_F(EnvironmentTest, WorkersForSeveralPlatforms) {
   write(Worker + "-other", "something else");
   EXPECT_EQ("aarch64 /worker\nx86_64 /worker-x86_64\n", Find());
   write(Worker + "-x86_64", program(EM_RISCV));
-  EXPECT_EQ("", Find());
   EXPECT_EQ("the worker '" + Worker + "-x86_64' cannot be used: is for riscv64",
-            Error);
+            error(Find));
 }
 #endif

@@ -22,14 +22,18 @@ protected:
     Params.size = sizeof(Params);
     Params.args = Args.data();
     Params.num_args = static_cast<uint32_t>(Args.size());
-    return readSettings(
-        Params,
-        [&](const char *Name) -> const char * {
-          Queried.insert(Name);
-          auto It = Env.find(Name);
-          return It == Env.end() ? nullptr : It->second.c_str();
-        },
-        "/plugins", S, Error, DaemonConfig);
+    GetEnv Get = [&](const char *Name) -> const char * {
+      Queried.insert(Name);
+      auto It = Env.find(Name);
+      return It == Env.end() ? nullptr : It->second.c_str();
+    };
+    try {
+      S = readSettings(Params, Get, "/plugins", DaemonConfig);
+      return true;
+    } catch (const dtlto::sdk::Error &E) {
+      Error = E.what();
+      return false;
+    }
   }
 
   std::map<std::string, std::string> Env;

@@ -142,7 +142,8 @@ TEST_F(JobFolderTest, AProgramEndsWithItsGroup) {
   auto F = make();
   {
     // A program that ignores SIGTERM, with a child.
-    Program P(*F, {"/bin/sh", "-c", "trap '' TERM; echo up; sleep 1000"}, {});
+    Program P(F.get(), {"/bin/sh", "-c", "trap '' TERM; echo up; sleep 1000"},
+              {});
     bool IsUp = false;
     for (int I = 0; I != 1000 && !IsUp; ++I) {
       P.listen([&](std::string Line, bool IsError) {
@@ -159,13 +160,23 @@ TEST_F(JobFolderTest, AProgramEndsWithItsGroup) {
     EXPECT_TRUE(P.hasEnded());
     EXPECT_EQ(P.describeExit(), "was killed by signal 9");
   }
-  Program Q(*F, {"/bin/sh", "-c", "echo $A-$B; exit 3"}, {"A=x", "HOME"});
+  Program Q(F.get(), {"/bin/sh", "-c", "echo $A-$B; exit 3"}, {"A=x", "HOME"});
   for (int I = 0; I != 1000 && !Q.hasEnded(); ++I)
     std::this_thread::sleep_for(10ms);
   EXPECT_EQ(Q.describeExit(), "ended with 3");
   std::string Output;
   Q.listen([&](std::string Line, bool) { Output += Line; });
   EXPECT_EQ(Output, "x-");
+}
+
+TEST_F(JobFolderTest, LongLinesAreSplit) {
+  auto F = make();
+  Program P(F.get(), {"/bin/sh", "-c", "printf %05000d 0"}, {});
+  for (int I = 0; I != 1000 && !P.hasEnded(); ++I)
+    std::this_thread::sleep_for(10ms);
+  std::vector<size_t> Sizes;
+  P.listen([&](std::string Line, bool) { Sizes.push_back(Line.size()); });
+  EXPECT_EQ(Sizes, (std::vector<size_t>{4096, 904}));
 }
 
 /// A file that can't be written completely is removed.
@@ -227,7 +238,7 @@ TEST_F(JobFolderTest, TheGuardRemovesWhatALinkerLeft) {
   if (Child == 0) {
     auto *F = make().release();
     F->write("a", "text");
-    auto *P = new Program(*F, {"/bin/sleep", "1000"}, {});
+    auto *P = new Program(F, {"/bin/sleep", "1000"}, {});
     (void)P;
     ::_exit(0);
   }
@@ -269,7 +280,7 @@ TEST_F(JobFolderTest, InUseByAnotherLink) {
 TEST_F(JobFolderTest, AProgramThatCannotBeWaitedFor) {
   auto F = make();
   auto Before = std::signal(SIGCHLD, SIG_IGN);
-  Program P(*F, {"/bin/true"}, {});
+  Program P(F.get(), {"/bin/true"}, {});
   for (unsigned I = 0; I != 1000 && !P.hasEnded(); ++I)
     std::this_thread::sleep_for(10ms);
   std::signal(SIGCHLD, Before);

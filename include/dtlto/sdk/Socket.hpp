@@ -31,7 +31,6 @@
 #include <winsock2.h>
 #include <ws2tcpip.h>
 #else
-#include <cerrno>
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -44,6 +43,7 @@
 #include "Result.hpp"
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <future>
@@ -129,41 +129,54 @@ inline std::string socketErrorText(int Code) {
   return std::system_category().message(Code);
 }
 
-/// The addresses of a host, or why there are none.
-struct Addresses {
-  std::vector<std::pair<sockaddr_storage, socklen_t>> All;
-  std::string Error;
+} // namespace detail
+
+/// A socket address, IPv4 or IPv6, with its port.
+struct SocketAddress {
+  sockaddr_storage Storage = {};
+  socklen_t Size = 0;
 };
 
-/// The system's resolver may take minutes.
-inline Addresses lookUp(const std::string &Host, uint16_t Port) {
-  Addresses A;
+/// The addresses of a name, or why there are none.
+struct LookupResult {
+  std::vector<SocketAddress> Addresses;
+  std::string Error;            // one line; empty if there are addresses
+  bool IsLocalShortage = false; // this machine lacks descriptors or memory
+};
+
+/// Looks up \p Host for TCP. The system's resolver may take minutes.
+inline LookupResult lookUp(const std::string &Host, uint16_t Port,
+                           int Family = AF_UNSPEC) {
+  LookupResult R;
   addrinfo Hints = {}, *List = nullptr;
+  Hints.ai_family = Family;
   Hints.ai_socktype = SOCK_STREAM;
   Hints.ai_flags = AI_NUMERICSERV;
+  errno = 0;
   int Code =
       ::getaddrinfo(Host.c_str(), std::to_string(Port).c_str(), &Hints, &List);
+  if (Code) {
 #ifdef _WIN32
-  if (Code)
-    A.Error = socketErrorText(Code);
+    R.Error = detail::socketErrorText(Code);
 #else
-  if (Code)
-    A.Error =
-        Code == EAI_SYSTEM ? socketErrorText(errno) : ::gai_strerror(Code);
+    // A shortage may also hide behind another error of the resolver.
+    R.IsLocalShortage =
+        Code == EAI_MEMORY || errno == EMFILE || errno == ENFILE;
+    R.Error = Code == EAI_SYSTEM ? detail::socketErrorText(errno)
+                                 : ::gai_strerror(Code);
 #endif
-  for (addrinfo *I = Code ? nullptr : List; I; I = I->ai_next)
+    return R;
+  }
+  for (addrinfo *I = List; I; I = I->ai_next)
     if (I->ai_addrlen <= sizeof(sockaddr_storage)) {
-      A.All.emplace_back(sockaddr_storage{}, socklen_t(I->ai_addrlen));
-      std::memcpy(&A.All.back().first, I->ai_addr, I->ai_addrlen);
+      R.Addresses.push_back({{}, socklen_t(I->ai_addrlen)});
+      std::memcpy(&R.Addresses.back().Storage, I->ai_addr, I->ai_addrlen);
     }
-  if (!Code)
-    ::freeaddrinfo(List);
-  if (A.All.empty() && A.Error.empty())
-    A.Error = "the name has no address";
-  return A;
+  ::freeaddrinfo(List);
+  if (R.Addresses.empty())
+    R.Error = "the name has no address";
+  return R;
 }
-
-} // namespace detail
 
 /// A TCP connection. One thread, except for cancel(). Functions throw
 /// SocketError, or Error with DTLTO_CANCELLED after cancel().
@@ -181,20 +194,20 @@ public:
   void connect(const std::string &Host, uint16_t Port, Time Deadline) {
     close();
     startUp();
-    auto Answer = std::make_shared<std::promise<detail::Addresses>>();
-    std::future<detail::Addresses> Future = Answer->get_future();
-    runDetached([=] { Answer->set_value(detail::lookUp(Host, Port)); });
+    auto Answer = std::make_shared<std::promise<LookupResult>>();
+    std::future<LookupResult> Future = Answer->get_future();
+    runDetached([=] { Answer->set_value(lookUp(Host, Port)); });
     while (Future.wait_for(waitTime(Deadline, "looking up the name")) !=
            std::future_status::ready)
       ;
-    detail::Addresses Found = Future.get();
+    LookupResult Found = Future.get();
     if (!Found.Error.empty())
       throw SocketError("cannot find the host: " + Found.Error);
-    for (size_t I = 0, N = Found.All.size(); I != N; ++I)
+    for (size_t I = 0, N = Found.Addresses.size(); I != N; ++I)
       try {
         // Leaves time for the other addresses.
         Clock::duration Left = Deadline - Clock::now();
-        return connectTo(Found.All[I].first, Found.All[I].second,
+        return connectTo(Found.Addresses[I],
                          Clock::now() + Left / int64_t(N - I));
       } catch (const SocketError &E) {
         close();
@@ -303,8 +316,8 @@ private:
       throw SocketError(detail::socketErrorText(Code));
   }
 
-  void connectTo(const sockaddr_storage &To, socklen_t Size, Time Deadline) {
-    detail::SocketHandle New = detail::openSocket(To.ss_family);
+  void connectTo(const SocketAddress &To, Time Deadline) {
+    detail::SocketHandle New = detail::openSocket(To.Storage.ss_family);
     if (New == detail::NoSocket)
       throw SocketError(detail::socketErrorText(detail::socketError()));
     {
@@ -314,7 +327,8 @@ private:
     int Value = 1;
     ::setsockopt(New, IPPROTO_TCP, TCP_NODELAY,
                  reinterpret_cast<const char *>(&Value), sizeof(Value));
-    if (::connect(New, reinterpret_cast<const sockaddr *>(&To), Size) == 0)
+    if (::connect(New, reinterpret_cast<const sockaddr *>(&To.Storage),
+                  To.Size) == 0)
       return;
     waitAfterError(POLLOUT, Deadline, "connecting");
     socklen_t Length = sizeof(Value);
