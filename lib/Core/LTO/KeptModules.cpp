@@ -9,7 +9,7 @@
 #include "Bitcode/Assembly.h"
 #include "Bitcode/IndexShard.h"
 #include "Bundle/ObjectFrame.h"
-#include "Config/ConfigJSON.h"
+#include "LTO/JobConfig.h"
 #include "Support/Failure.h"
 #include "LLVM/CodegenData.h"
 #include "LLVM/Index.h"
@@ -43,17 +43,14 @@ Error KeptModules::readConfiguration() {
   if (LinkConf.CodeGenOnly)
     return failure("code generation without optimization");
 
-  ConfigExtras Extras;
-  Extras.ObjCARCContract =
-      Ctx.IsMachO && LinkConf.PreCodeGenPassesHook != nullptr;
+  ConfigExtras Extras = extrasOf(Ctx);
   if (!LinkConf.DwoDir.empty())
     Extras.DwoName = "dwo";
   if (LinkConf.Options.BBSectionsFuncListBuf)
     Extras.FunctionList = "list";
-  Extras.Unavailable.assign(Ctx.Unavailable.begin(), Ctx.Unavailable.end());
-  Extras.HasPartHook = Ctx.HasPartHook;
   Expected<std::string> Key =
-      writeOptimizationConfig(LinkConf, Ctx.Host.JobOpts.LLVMOptions, Extras);
+      writeConfig(LinkConf, Ctx.Host.JobOpts.LLVMOptions, Extras,
+                  /*OmitsCodegen=*/true);
   if (!Key)
     return Key.takeError();
   Common = std::move(*Key);
