@@ -13,6 +13,7 @@
 #include "Bundle/CodegenData.h"
 #include "LLVM/CodegenData.h"
 #include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 
@@ -20,17 +21,6 @@ using namespace llvm;
 using namespace dtlto;
 
 namespace {
-
-/// Skips all optional passes once \c Stop is true.
-class StopGate : public PassGate {
-public:
-  explicit StopGate(const std::atomic<bool> &Stop) : Stop(Stop) {}
-
-private:
-  bool mayRun() const override { return !Stop; }
-
-  const std::atomic<bool> &Stop;
-};
 
 class Compile {
 public:
@@ -156,6 +146,14 @@ Error Compile::generate(StringRef IR) {
   BackendStages Codegen;
   Codegen.OnlyCodegen = true;
   return run(**M, Codegen, [] {});
+}
+
+void dtlto::printDiagnostic(const DiagnosticInfo &DI, raw_ostream &OS) {
+  if (const auto *Asm = dyn_cast<DiagnosticInfoSrcMgr>(&DI))
+    if (Asm->isInlineAsmDiag())
+      OS << Asm->getModuleName() << ' ';
+  DiagnosticPrinterRawOStream Printer(OS);
+  DI.print(Printer);
 }
 
 Expected<SmallVector<char, 0>> dtlto::codegenSectionsOf(StringRef Object) {

@@ -8,7 +8,6 @@
 #include "LTO/LocalCodegen.h"
 #include "Compile/BackendCompile.h"
 #include "LTO/OptimizedModules.h"
-#include "LLVM/Diagnostics.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/TimeProfiler.h"
 
@@ -65,14 +64,19 @@ private:
 
 } // namespace
 
-/// Collects the diagnostic. The caller knows whether the result is used, and
-/// reports it once.
+/// Collects the diagnostic with the level of LLD's own handler. The caller
+/// knows whether the result is used, and reports it once.
 void LocalCompile::diagnose(const DiagnosticInfo &DI) {
-  CompilerMessage M = toMessage(DI);
-  if (M.Level == MessageLevel::Error)
-    Result.Errors.push_back(std::move(M.Text));
+  std::string Text;
+  raw_string_ostream OS(Text);
+  printDiagnostic(DI, OS);
+  if (DI.getSeverity() == DS_Error)
+    Result.Errors.push_back(OS.str());
   else
-    Result.Messages.push_back(std::move(M));
+    Result.Messages.push_back({DI.getSeverity() == DS_Warning
+                                   ? MessageLevel::Diagnostic
+                                   : MessageLevel::Remark,
+                               OS.str()});
 }
 
 CompiledModule LocalCompile::compile(const CompileSpec &Spec,
