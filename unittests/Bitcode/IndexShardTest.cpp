@@ -7,6 +7,7 @@
 
 #include "Bitcode/IndexShard.h"
 #include "Bitstream.h"
+#include "LLVMCompat.h"
 #include "TestLink.h"
 #include "LLVM/Index.h"
 #include "LLVM/Module.h"

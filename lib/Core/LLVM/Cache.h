@@ -14,17 +14,13 @@
 
 namespace dtlto {
 
+inline bool hasCache(const llvm::FileCache &Cache) {
 #if LLVM_VERSION_MAJOR >= 20
-using CacheFunction = llvm::FileCacheFunction;
-inline llvm::FileCache makeCache(CacheFunction Lookup) {
-  return {std::move(Lookup), ""};
-}
-inline bool hasCache(const llvm::FileCache &Cache) { return Cache.isValid(); }
+  return Cache.isValid();
 #else
-using CacheFunction = llvm::FileCache;
-inline llvm::FileCache makeCache(CacheFunction Lookup) { return Lookup; }
-inline bool hasCache(const llvm::FileCache &Cache) { return bool(Cache); }
+  return bool(Cache);
 #endif
+}
 
 /// Returns the folder of \p Cache. Before LLVM 20, FileCache lacks it; then
 /// returns \p OnCommandLine.

@@ -16,7 +16,6 @@
 #include "llvm/Support/Error.h"
 #include "llvm/Transforms/IPO/FunctionImport.h"
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -171,34 +170,6 @@ summariesOf(const llvm::GlobalValueSummaryInfo &Info) {
 #else
   return Info.SummaryList;
 #endif
-}
-
-/// Adds \p Name to an index's set of functions with control flow integrity.
-template <class Functions>
-void addCfiFunction(Functions &Symbols, llvm::StringRef Name) {
-#if LLVM_VERSION_MAJOR >= 23
-  Symbols.addSymbolWithThinLTOGUID(Name, guidOf(Name));
-#elif LLVM_VERSION_MAJOR >= 21
-  Symbols.emplace(Name);
-#else
-  Symbols.insert(Name.str());
-#endif
-}
-
-/// Returns the names in such a set.
-template <class Functions>
-std::set<std::string> cfiNames(const Functions &Symbols) {
-  std::set<std::string> Names;
-#if LLVM_VERSION_MAJOR >= 23
-  for (const auto &[Name, GUID] : Symbols.getSortedSymbols())
-    Names.insert(Name.str());
-#elif LLVM_VERSION_MAJOR >= 21
-  for (llvm::StringRef Name : Symbols.symbols())
-    Names.insert(Name.str());
-#else
-  Names.insert(Symbols.begin(), Symbols.end());
-#endif
-  return Names;
 }
 
 } // namespace dtlto
