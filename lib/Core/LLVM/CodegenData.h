@@ -105,6 +105,15 @@ inline void emitCodegenData() {
 /// Whether objects contain data, and so their module's name.
 inline bool emitsCodegenData() { return llvm::cgdata::emitCGData(); }
 
+/// Returns the option for which objects contain data, for messages; empty if
+/// they contain none.
+inline llvm::StringRef emittingOption() {
+  if (!emitsCodegenData())
+    return "";
+  return compilesTwice() ? TwoRoundsOption
+                         : llvm::StringLiteral("codegen-data-generate");
+}
+
 /// Returns the file whose data this process uses because of LLVM's options.
 /// Empty if there is none, or if LLVM can't use it and has warned of it.
 inline std::string usedCodegenDataPath() {
@@ -240,6 +249,7 @@ inline llvm::Error noCodegenData() {
 }
 inline void emitCodegenData() {}
 inline bool emitsCodegenData() { return false; }
+inline llvm::StringRef emittingOption() { return ""; }
 inline std::string usedCodegenDataPath() { return {}; }
 inline llvm::Error publishCodegenData(llvm::StringRef, bool) {
   return noCodegenData();

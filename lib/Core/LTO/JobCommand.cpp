@@ -25,10 +25,8 @@ Expected<std::vector<std::string>> JobCommand::make(StringRef TheTriple) const {
     return Args;
   if (Ctx.Index.hasParamAccess())
     return failure(Config.reason());
-  if (Ctx.PriorData)
-    return failure("-mllvm -" + TwoRoundsOption);
-  if (emitsCodegenData())
-    return failure("-mllvm -codegen-data-generate");
+  if (StringRef Option = emittingOption(); !Option.empty())
+    return failure("-mllvm -" + Option);
   if (!Ctx.Unavailable.empty())
     return failure("library functions that must not be called, '" +
                    Ctx.Unavailable.front() + "'");

@@ -164,8 +164,8 @@ Error LTOJobs::check(size_t J, StringRef Object, bool IsAsWritten) const {
 
 Error LTOJobs::compare(size_t J, const RemoteResult &Remote,
                        StringRef LocalObject) {
-  Error E = Verifier(TheLink, Builder.names(), Slim.get())
-                .compare(Tasks[J], Remote, LocalObject);
+  Error E = compareResults(TheLink, Builder.names(), Slim.get(), Tasks[J],
+                           Remote, LocalObject);
   if (!E || !TheLink.Jobs.Optimized)
     return E;
   // From a store, the optimised module would cause this in each link.

@@ -10,10 +10,10 @@
 #include "Bundle/CodegenData.h"
 #include "Compile/BackendCompile.h"
 #include "LTO/Backend.h"
-#include "LTO/ConfigChange.h"
 #include "Run/LinkRun.h"
 #include "Support/Failure.h"
 #include "LLVM/CodegenData.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace llvm;
 using namespace dtlto;
@@ -295,9 +295,9 @@ static Error runFirstRound(Link &TheLink, const std::vector<Task> &Tasks,
                            const std::shared_ptr<TwoRounds> &Rounds) {
   // Suppresses .dwo and remark files in the first round; otherwise LLVM would
   // write them twice.
-  ConfigChange SideFilesOff(TheLink.Jobs.Conf);
-  SideFilesOff.set(&lto::Config::DwoDir, std::string());
-  SideFilesOff.set(&lto::Config::RemarksFilename, std::string());
+  lto::Config &Conf = mutableConfig(TheLink.Jobs);
+  SaveAndRestore NoDwoFiles(Conf.DwoDir, std::string());
+  SaveAndRestore NoRemarks(Conf.RemarksFilename, std::string());
   TheLink.Run.Round = 1;
   TheLink.Run.FirstRoundStart = TheLink.Run.StartTime;
   return LinkRun(TheLink.Run, std::make_shared<FirstRoundJobs>(

@@ -79,11 +79,9 @@ public:
   void keep(const Task &T, llvm::StringRef Optimized, bool IsLocal,
             llvm::SmallVector<char, 0> FirstObject = {}) override;
   void dropForLocalCompile(const Task &T, llvm::StringRef Why) override;
-  std::string dropForPlugin(const Task &) override { return ""; }
   const llvm::lto::Config &codegenConfig() const override {
     return TheLink.Jobs.Conf;
   }
-  std::string finish(size_t) override { return ""; }
 
 private:
   struct IR {
