@@ -246,10 +246,9 @@ bool SlimSelection::keepsAttachment(uint64_t ValueID, uint64_t Kind) const {
 
 bool SlimSelection::canDropDebugInfo() const {
   // The reader converts such intrinsics into debug records.
-  return readsLittleMetadata() &&
-         llvm::none_of(Functions, [](const Function &F) {
-           return F.Name.starts_with("llvm.dbg.");
-         });
+  return llvm::none_of(Functions, [](const Function &F) {
+    return F.Name.starts_with("llvm.dbg.");
+  });
 }
 
 bool SlimSelection::keepsKind(uint64_t Kind) const {
