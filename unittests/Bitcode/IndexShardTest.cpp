@@ -455,11 +455,11 @@ private:
     }
     ImportsByModule Imports(T.ImportList);
     for (StringRef From : importedModules(*T.ImportList))
-      Imports.forEach(From, [&](GlobalValue::GUID GUID) {
+      for (GlobalValue::GUID GUID : Imports.of(From)) {
         W.Imported.insert(GUID);
         Compiled.push_back(
             CurrentLink.Jobs.Defined.find(From)->second.find(GUID)->second);
-      });
+      }
     auto Note = [&](const ValueInfo &VI) {
       if (VI.getSummaryList().empty())
         return;

@@ -12,6 +12,7 @@
 #include "Compile/BackendCompile.h"
 #include "Bundle/CodegenData.h"
 #include "LLVM/CodegenData.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/Instructions.h"
@@ -170,8 +171,8 @@ Expected<SmallVector<char, 0>> dtlto::codegenSectionsOf(StringRef Object) {
 /// Replaces the object by the contents of its sections of codegen data.
 static Error takeSections(CompiledModule &Result) {
   Result.FirstObject = std::move(Result.Object);
-  Expected<SmallVector<char, 0>> Sections = codegenSectionsOf(
-      StringRef(Result.FirstObject.data(), Result.FirstObject.size()));
+  Expected<SmallVector<char, 0>> Sections =
+      codegenSectionsOf(toStringRef(Result.FirstObject));
   if (!Sections)
     return Sections.takeError();
   Result.Object = std::move(*Sections);
@@ -191,7 +192,7 @@ Error dtlto::compileModule(const CompileInputs &In, const CompileSpec &Spec,
     if (Result.HasErrors || !std::exchange(Result.IsProduced, false) ||
         C.isStopped())
       return Error::success();
-    return C.generate(StringRef(IR.data(), IR.size()));
+    return C.generate(toStringRef(IR));
   }
   if (Error E = C.both(Spec))
     return E;

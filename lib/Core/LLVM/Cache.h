@@ -35,12 +35,17 @@ inline std::string cacheFolder(const llvm::FileCache &Cache,
 #endif
 }
 
-/// Commits \p Stream. Call it once, after the last byte was written.
-inline llvm::Error commitStream(llvm::CachedFileStream &Stream) {
+/// Writes \p Bytes to a stream of \p To. A cache stores them and adds them to
+/// the link in commit() or, before LLVM 21, in the stream's destructor.
+inline llvm::Error writeStream(const llvm::AddStreamFn &To, unsigned Task,
+                               const llvm::Twine &Name, llvm::StringRef Bytes) {
+  auto Stream = To(Task, Name);
+  if (!Stream)
+    return Stream.takeError();
+  *(*Stream)->OS << Bytes;
 #if LLVM_VERSION_MAJOR >= 21
-  return Stream.commit();
+  return (*Stream)->commit();
 #else
-  (void)Stream;
   return llvm::Error::success();
 #endif
 }

@@ -85,23 +85,18 @@ static BundleId deriveId(StringRef Why, ArrayRef<uint8_t> Id) {
   return Hash.final();
 }
 
-/// Whether the contents of module \p Name are part of LLVM's cache keys.
-bool KeptModules::hasHash(StringRef Name) const {
-  return Ctx.Index.modulePaths().count(Name) &&
-         Ctx.Index.getModuleHash(Name) != ModuleHash();
-}
-
 /// Computes the keys of \p T, and reads its entries if the store is local.
 void KeptModules::computeKeys(const Task &T, State &S) {
   // Modules are imported in the order of their names.
   SmallVector<StringRef, 0> Imported = importedModules(*T.ImportList);
   sort(Imported);
-  if (!hasHash(T.name()))
+  if (!hasHash(Ctx.Index, T.name()))
     S.WhyNot = "it has no hash";
   // LLVM's cache doesn't check this, and uses stale objects after an edit of
   // such a module.
-  else if (auto It = find_if_not(Imported,
-                                 [&](StringRef Name) { return hasHash(Name); });
+  else if (auto It = find_if_not(
+               Imported,
+               [&](StringRef Name) { return hasHash(Ctx.Index, Name); });
            It != Imported.end())
     S.WhyNot = ("it imports from a module without a hash, " + *It).str();
   if (!S.WhyNot.empty())

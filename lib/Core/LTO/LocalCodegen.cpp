@@ -8,6 +8,7 @@
 #include "LTO/LocalCodegen.h"
 #include "Compile/BackendCompile.h"
 #include "LTO/OptimizedModules.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/TimeProfiler.h"
 
@@ -127,9 +128,8 @@ void LocalCompile::compileSource() {
   Result.Object = std::move(Compiled.Object);
   if (Result.Failed || !Result.HasObject || isStopped() || !Compiled.Optimized)
     return;
-  StringRef IR(Compiled.Optimized->data(), Compiled.Optimized->size());
-  Ctx.Optimized->keep(LTOTask, IR, /*IsLocal=*/true,
-                      std::move(Compiled.FirstObject));
+  Ctx.Optimized->keep(LTOTask, toStringRef(*Compiled.Optimized),
+                      /*IsLocal=*/true, std::move(Compiled.FirstObject));
 }
 
 CodegenResult LocalCompile::run() {

@@ -36,7 +36,7 @@ namespace dtlto {
 bool canDistributeTwoRounds(const Linker &TheLinker);
 
 /// Like createPluginThinBackend(), for a link that compiles each module twice
-/// (LLVM/CodegenData.h). Hides that from LLVM until the backend is made.
+/// (LLVM/CodegenData.h). Hides that from LLVM until the backend's wait().
 llvm::lto::ThinBackend
 createTwoRoundsBackend(Linker &TheLinker, llvm::ThreadPoolStrategy Parallelism);
 
