@@ -26,9 +26,19 @@ static std::vector<StringRef> modules(const ModuleSummaryIndex &Index) {
 JobInputs::JobInputs(const LinkContext &Ctx, SlimImports *Slim)
     : Ctx(Ctx), Slim(Slim), Names(modules(Ctx.Index)) {}
 
-/// Makes the file of module \p Name with contents \p Bytes, out of \p Whole.
+/// Returns the bytes of the file of \p Module.
+Expected<StringRef> JobInputs::wholeBytes(const BitcodeModule &Module) const {
+  if (auto Input = Ctx.Inputs.find(Module))
+    return Input->Bytes;
+  return failure("the file of module '" + Module.getModuleIdentifier() +
+                 "' is not in memory");
+}
+
+/// Makes the file of \p Module with contents \p Bytes, out of \p Whole.
 Expected<std::unique_ptr<ModuleFile>>
-JobInputs::makeFile(StringRef Name, StringRef Bytes, StringRef Whole) const {
+JobInputs::makeFile(const BitcodeModule &Module, StringRef Bytes,
+                    StringRef Whole, bool MayReadFiles) const {
+  StringRef Name = Module.getModuleIdentifier();
   std::optional<std::string> Path = Names.encode(Name);
   if (!Path)
     return failure("the name of module '" + Name +
@@ -38,6 +48,8 @@ JobInputs::makeFile(StringRef Name, StringRef Bytes, StringRef Whole) const {
   File->Name = Name.str();
   File->WholeSize = Whole.size();
   File->Bytes = Bytes;
+  File->MayReadFiles = MayReadFiles;
+  File->MayDrawNumbers = mayUseRandomNumbers(Module.getBuffer());
   return File;
 }
 
@@ -50,14 +62,13 @@ Expected<ModuleFile *> JobInputs::getWholeFile(const BitcodeModule &Module) {
     if (auto It = Files.find(Name); It != Files.end())
       return It->second.get();
   }
-  auto Input = Ctx.Inputs.find(Module);
-  if (!Input)
-    return failure("the file of module '" + Name + "' is not in memory");
-  auto File = makeFile(Name, Input->Bytes, Input->Bytes);
+  Expected<StringRef> Whole = wholeBytes(Module);
+  if (!Whole)
+    return Whole.takeError();
+  auto File = makeFile(Module, *Whole, *Whole,
+                       assemblyMayReadFiles(Module.getBuffer()));
   if (!File)
     return File.takeError();
-  (*File)->MayReadFiles = assemblyMayReadFiles(Module.getBuffer());
-  (*File)->MayDrawNumbers = mayUseRandomNumbers(Module.getBuffer());
   // Another thread may have been faster.
   std::lock_guard<std::mutex> Lock(Mutex);
   return Files.try_emplace(Name, std::move(*File)).first->second.get();
@@ -71,24 +82,22 @@ Expected<ModuleFile *> JobInputs::getImportFile(const BitcodeModule &Module) {
     if (auto It = ImportFiles.find(Name); It != ImportFiles.end())
       return It->second;
   }
-  auto Input = Ctx.Inputs.find(Module);
-  if (!Input)
-    return failure("the file of module '" + Name + "' is not in memory");
+  Expected<StringRef> Whole = wholeBytes(Module);
+  if (!Whole)
+    return Whole.takeError();
   // Don't hold Mutex: this takes a while, and threads that want the same module
   // wait inside getImportFile().
-  SlimImports::Import Import = Slim->getImportFile(Module, Input->Bytes);
+  SlimImports::Import Import = Slim->getImportFile(Module, *Whole);
   if (Import.IsWhole) {
-    Expected<ModuleFile *> Whole = getWholeFile(Module);
-    if (!Whole)
-      return Whole.takeError();
+    Expected<ModuleFile *> File = getWholeFile(Module);
+    if (!File)
+      return File.takeError();
     std::lock_guard<std::mutex> Lock(Mutex);
-    return ImportFiles[Name] = *Whole;
+    return ImportFiles[Name] = *File;
   }
-  auto File = makeFile(Name, Import.Bytes, Input->Bytes);
+  auto File = makeFile(Module, Import.Bytes, *Whole, Import.MayReadFiles);
   if (!File)
     return File.takeError();
-  (*File)->MayReadFiles = Import.MayReadFiles;
-  (*File)->MayDrawNumbers = mayUseRandomNumbers(Module.getBuffer());
   // Another thread may have been faster.
   std::lock_guard<std::mutex> Lock(Mutex);
   auto [It, IsNew] = ImportFiles.try_emplace(Name, File->get());

@@ -50,9 +50,11 @@ private:
 
   llvm::Expected<ModuleFile *> getWholeFile(const llvm::BitcodeModule &Module);
   llvm::Expected<ModuleFile *> getImportFile(const llvm::BitcodeModule &Module);
+  llvm::Expected<llvm::StringRef>
+  wholeBytes(const llvm::BitcodeModule &Module) const;
   llvm::Expected<std::unique_ptr<ModuleFile>>
-  makeFile(llvm::StringRef Name, llvm::StringRef Bytes,
-           llvm::StringRef Whole) const;
+  makeFile(const llvm::BitcodeModule &Module, llvm::StringRef Bytes,
+           llvm::StringRef Whole, bool MayReadFiles) const;
   void startSlimming(llvm::ArrayRef<llvm::StringRef> Imported, const Task &T);
   llvm::Error addModule(BuiltJob &Built, uint32_t Role, llvm::StringRef Name,
                         ModuleFile &File, NameMap &Paths);
