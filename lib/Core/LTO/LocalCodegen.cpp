@@ -17,24 +17,6 @@ using namespace dtlto;
 
 namespace {
 
-/// Starts a time trace for the calling thread, as LLVM's backend does, unless
-/// it has one.
-class ThreadTimeTrace {
-public:
-  explicit ThreadTimeTrace(const lto::Config &Conf)
-      : IsOwner(Conf.TimeTraceEnabled && !timeTraceProfilerEnabled()) {
-    if (IsOwner)
-      timeTraceProfilerInitialize(Conf.TimeTraceGranularity, "thin backend");
-  }
-  ~ThreadTimeTrace() {
-    if (IsOwner)
-      timeTraceProfilerFinishThread();
-  }
-
-private:
-  bool IsOwner;
-};
-
 /// One compile on the calling thread.
 class LocalCompile : public CompileClient {
 public:
@@ -134,7 +116,17 @@ void LocalCompile::compileSource() {
 
 CodegenResult LocalCompile::run() {
   if (!isStopped()) {
-    ThreadTimeTrace Trace(Ctx.Conf);
+    // Start a time trace for this thread, as LLVM's backend does, unless it has
+    // one.
+    const bool StartsTrace =
+        Ctx.Conf.TimeTraceEnabled && !timeTraceProfilerEnabled();
+    if (StartsTrace)
+      timeTraceProfilerInitialize(Ctx.Conf.TimeTraceGranularity,
+                                  "thin backend");
+    auto EndTrace = onScopeExit([&] {
+      if (StartsTrace)
+        timeTraceProfilerFinishThread();
+    });
     [[maybe_unused]] BackendSpan Span(LTOTask.name());
     if (!Ctx.Optimized || !generateOptimized())
       compileSource();
