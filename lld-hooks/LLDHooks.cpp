@@ -13,7 +13,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "LLDHooks.h"
 #include "Host/PluginInfo.h"
 #include "LTO/Backend.h"
 #include "LTOHooks.h"
@@ -34,19 +33,10 @@ using namespace dtlto;
 }
 
 #ifdef DTLTO_CREATE_DISTRIBUTED
-lto::ThinBackend
-realCreateDistributed(ThreadPoolStrategy, lto::IndexWriteCallback, bool, bool,
-                      StringRef, StringRef, ArrayRef<StringRef>, StringRef,
-                      ArrayRef<StringRef>, ArrayRef<StringRef>,
-                      bool) asm("__real_" DTLTO_CREATE_DISTRIBUTED);
-
-lto::ThinBackend wrapCreateDistributed(
-    ThreadPoolStrategy Parallelism, lto::IndexWriteCallback OnWrite,
-    bool ShouldEmitIndexFiles, bool ShouldEmitImportsFiles, StringRef Output,
-    StringRef Distributor, ArrayRef<StringRef> DistributorArgs,
-    StringRef Compiler, ArrayRef<StringRef> FirstCompilerArgs,
-    ArrayRef<StringRef> CompilerArgs,
-    bool SaveTemps) asm("__wrap_" DTLTO_CREATE_DISTRIBUTED);
+DTLTO_WRAP(lto::ThinBackend, CreateDistributed, DTLTO_CREATE_DISTRIBUTED,
+           ThreadPoolStrategy, lto::IndexWriteCallback, bool, bool, StringRef,
+           StringRef, ArrayRef<StringRef>, StringRef, ArrayRef<StringRef>,
+           ArrayRef<StringRef>, bool)
 
 lto::ThinBackend wrapCreateDistributed(
     ThreadPoolStrategy Parallelism, lto::IndexWriteCallback OnWrite,
@@ -64,16 +54,9 @@ lto::ThinBackend wrapCreateDistributed(
 #endif
 
 #ifdef DTLTO_CREATE_INDEX_WRITER
-lto::ThinBackend realCreateIndexWriter(
-    ThreadPoolStrategy, std::string, std::string, std::string, bool,
-    raw_fd_ostream *,
-    lto::IndexWriteCallback) asm("__real_" DTLTO_CREATE_INDEX_WRITER);
-
-lto::ThinBackend wrapCreateIndexWriter(
-    ThreadPoolStrategy Parallelism, std::string OldPrefix,
-    std::string NewPrefix, std::string NativeObjectPrefix,
-    bool ShouldEmitImportsFiles, raw_fd_ostream *LinkedObjectsFile,
-    lto::IndexWriteCallback OnWrite) asm("__wrap_" DTLTO_CREATE_INDEX_WRITER);
+DTLTO_WRAP(lto::ThinBackend, CreateIndexWriter, DTLTO_CREATE_INDEX_WRITER,
+           ThreadPoolStrategy, std::string, std::string, std::string, bool,
+           raw_fd_ostream *, lto::IndexWriteCallback)
 
 /// lto::DTLTO calls this without OnWrite, LLD's --thinlto-index-only with it.
 /// No other call shows that LLD distributes the link itself.
@@ -94,10 +77,8 @@ lto::ThinBackend wrapCreateIndexWriter(ThreadPoolStrategy Parallelism,
 #endif
 
 #ifdef DTLTO_MAIN_EXECUTABLE
-std::string realMainExecutable(const char *,
-                               void *) asm("__real_" DTLTO_MAIN_EXECUTABLE);
-std::string wrapMainExecutable(const char *Argv0,
-                               void *Of) asm("__wrap_" DTLTO_MAIN_EXECUTABLE);
+DTLTO_WRAP(std::string, MainExecutable, DTLTO_MAIN_EXECUTABLE, const char *,
+           void *)
 
 /// LLD for COFF passes no address, and looks for clang's libraries next to its
 /// own executable. They are next to LLVM's.
@@ -129,16 +110,9 @@ void dtlto::setHelp(bool IsCOFF) { HelpIsForCOFF = IsCOFF; }
 #define DTLTO_SUBCOMMAND
 #endif
 
-void realPrintHelp(
-    const opt::OptTable *, raw_ostream &, const char *, const char *, bool,
-    bool,
-    opt::Visibility DTLTO_SUBCOMMAND_PARAMETER) asm("__real_" DTLTO_PRINT_HELP);
-
-void wrapPrintHelp(
-    const opt::OptTable *Table, raw_ostream &OS, const char *Usage,
-    const char *Title, bool ShowHidden, bool ShowAllAliases,
-    opt::Visibility Mask
-        DTLTO_SUBCOMMAND_PARAMETER) asm("__wrap_" DTLTO_PRINT_HELP);
+DTLTO_WRAP(void, PrintHelp, DTLTO_PRINT_HELP, const opt::OptTable *,
+           raw_ostream &, const char *, const char *, bool, bool,
+           opt::Visibility DTLTO_SUBCOMMAND_PARAMETER)
 
 void wrapPrintHelp(const opt::OptTable *Table, raw_ostream &OS,
                    const char *Usage, const char *Title, bool ShowHidden,

@@ -38,16 +38,6 @@
 using namespace llvm;
 using namespace dtlto;
 
-using InputFileOrError = Expected<std::unique_ptr<lto::InputFile>>;
-
-lto::ThinBackend realCreateBackend(ThreadPoolStrategy, lto::IndexWriteCallback,
-                                   bool,
-                                   bool) asm("__real_" DTLTO_CREATE_BACKEND);
-InputFileOrError
-    realCreateInput(MemoryBufferRef) asm("__real_" DTLTO_CREATE_INPUT);
-void realStartTrace(unsigned, StringRef, bool) asm("__real_" DTLTO_START_TRACE);
-Error realWriteTrace(StringRef, StringRef) asm("__real_" DTLTO_WRITE_TRACE);
-
 static Linker *TheLinker = nullptr;
 static FatalFunction *Fatal = nullptr;
 static bool WasBackendRequested = false;
@@ -59,11 +49,6 @@ void dtlto::installHooks(Linker &NewLinker, FatalFunction *NewFatal) {
 
 Linker *dtlto::hookedLinker() { return TheLinker; }
 bool dtlto::wasBackendRequested() { return WasBackendRequested; }
-
-DTLTO_WRAPPER lto::ThinBackend wrapCreateBackend(
-    ThreadPoolStrategy Parallelism, lto::IndexWriteCallback OnWrite,
-    bool ShouldEmitIndexFiles,
-    bool ShouldEmitImportsFiles) asm("__wrap_" DTLTO_CREATE_BACKEND);
 
 lto::ThinBackend wrapCreateBackend(ThreadPoolStrategy Parallelism,
                                    lto::IndexWriteCallback OnWrite,
@@ -96,9 +81,6 @@ lto::ThinBackend wrapCreateBackend(ThreadPoolStrategy Parallelism,
                                  ShouldEmitIndexFiles, ShouldEmitImportsFiles);
 }
 
-DTLTO_WRAPPER InputFileOrError
-wrapCreateInput(MemoryBufferRef Buffer) asm("__wrap_" DTLTO_CREATE_INPUT);
-
 /// LLVMgold reads each file twice, first without a name to list its symbols.
 /// The linker may reuse that memory.
 InputFileOrError wrapCreateInput(MemoryBufferRef Buffer) {
@@ -107,10 +89,6 @@ InputFileOrError wrapCreateInput(MemoryBufferRef Buffer) {
     TheLinker->Inputs.add(Buffer, (*File)->getTargetTriple());
   return File;
 }
-
-unsigned realMaxTasks(const lto::LTO *) asm("__real_" DTLTO_MAX_TASKS);
-DTLTO_WRAPPER unsigned
-wrapMaxTasks(const lto::LTO *) asm("__wrap_" DTLTO_MAX_TASKS);
 
 /// Linkers make room for an object of each task. They call this once all files
 /// are added, before the number of parts is known.
@@ -123,14 +101,6 @@ unsigned wrapMaxTasks(const lto::LTO *LTO) {
       maxPartTasks(TheLinker->Inputs, TheLinker->Opts.Split);
   return NumTasks + TheLinker->NumPartTasks;
 }
-
-using BufferList = std::vector<std::unique_ptr<MemoryBuffer>>;
-
-bool realPruneCache(StringRef, CachePruningPolicy,
-                    const BufferList &) asm("__real_" DTLTO_PRUNE_CACHE);
-DTLTO_WRAPPER bool
-wrapPruneCache(StringRef Path, CachePruningPolicy Policy,
-               const BufferList &Files) asm("__wrap_" DTLTO_PRUNE_CACHE);
 
 /// LLVM warns about a limit that one link alone exceeds, and counts tasks as
 /// files. Count only parts that exist.
@@ -151,10 +121,6 @@ bool wrapPruneCache(StringRef Path, CachePruningPolicy Policy,
 
 static TraceStart Trace;
 
-DTLTO_WRAPPER void
-wrapStartTrace(unsigned Granularity, StringRef ProcName,
-               bool Verbose) asm("__wrap_" DTLTO_START_TRACE);
-
 /// Records the first call only; LLD's threads start their own profilers later.
 void wrapStartTrace(unsigned Granularity, StringRef ProcName, bool Verbose) {
   static std::once_flag Once;
@@ -163,10 +129,6 @@ void wrapStartTrace(unsigned Granularity, StringRef ProcName, bool Verbose) {
   });
   realStartTrace(Granularity, ProcName, Verbose);
 }
-
-DTLTO_WRAPPER Error
-wrapWriteTrace(StringRef PreferredFileName,
-               StringRef FallbackFileName) asm("__wrap_" DTLTO_WRITE_TRACE);
 
 Error wrapWriteTrace(StringRef PreferredFileName, StringRef FallbackFileName) {
   if (!TheLinker || TheLinker->Timelines.empty())

@@ -10,9 +10,37 @@
 
 #include "LTO/Linker.h"
 
-/// For the wrappers: with --defsym, GNU ld gives LLVM's name the same
-/// visibility.
-#define DTLTO_WRAPPER __attribute__((visibility("default")))
+/// Declares real<NAME>(), LLVM's function with the symbol SYMBOL, and
+/// wrap<NAME>(), which the linker calls instead. With --defsym, GNU ld gives
+/// LLVM's symbol the visibility of the wrapper.
+#define DTLTO_WRAP(RESULT, NAME, SYMBOL, ...)                                  \
+  RESULT real##NAME(__VA_ARGS__) asm("__real_" SYMBOL);                        \
+  __attribute__((visibility("default")))                                       \
+  RESULT wrap##NAME(__VA_ARGS__) asm("__wrap_" SYMBOL);
+
+namespace lld {
+/// In LLD's libraries: the vendor and version of LLVM. LLD's Version.h declares
+/// it as well, but includes a file that isn't installed.
+std::string getLLDVersion();
+} // namespace lld
+
+namespace llvm {
+struct CachePruningPolicy;
+}
+
+using InputFileOrError = llvm::Expected<std::unique_ptr<llvm::lto::InputFile>>;
+using BufferList = std::vector<std::unique_ptr<llvm::MemoryBuffer>>;
+
+DTLTO_WRAP(llvm::lto::ThinBackend, CreateBackend, DTLTO_CREATE_BACKEND,
+           llvm::ThreadPoolStrategy, llvm::lto::IndexWriteCallback, bool, bool)
+DTLTO_WRAP(InputFileOrError, CreateInput, DTLTO_CREATE_INPUT,
+           llvm::MemoryBufferRef)
+DTLTO_WRAP(unsigned, MaxTasks, DTLTO_MAX_TASKS, const llvm::lto::LTO *)
+DTLTO_WRAP(bool, PruneCache, DTLTO_PRUNE_CACHE, llvm::StringRef,
+           llvm::CachePruningPolicy, const BufferList &)
+DTLTO_WRAP(void, StartTrace, DTLTO_START_TRACE, unsigned, llvm::StringRef, bool)
+DTLTO_WRAP(llvm::Error, WriteTrace, DTLTO_WRITE_TRACE, llvm::StringRef,
+           llvm::StringRef)
 
 namespace dtlto {
 
@@ -29,6 +57,10 @@ Linker *hookedLinker();
 
 /// Whether the linker has asked for a backend since installHooks().
 bool wasBackendRequested();
+
+/// In LLDHooks.cpp. Adds our options to LLD's help, in the spelling of COFF's
+/// driver or of the others. Call this before LLD runs.
+void setHelp(bool IsCOFF);
 
 } // namespace dtlto
 

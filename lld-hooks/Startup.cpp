@@ -55,8 +55,7 @@ static Error checkFiles(const Options &Opts, StringRef Dashes) {
   return Check(Opts.SaveJobs, checkJobFolder, "thinlto-dist-save-jobs");
 }
 
-/// Reports \p E. Returns the exit code.
-static int endWith(Error E, StringRef Program) {
+int dtlto::endWith(Error E, StringRef Program) {
   if (!E)
     return 0;
   errs() << Program << ": error: dtlto: " << toString(std::move(E)) << '\n';

@@ -20,6 +20,9 @@ struct Frontend {
   bool IsVerbose = false;
 };
 
+/// Reports \p E, if any, on standard error. Returns the exit code.
+int endWith(llvm::Error E, llvm::StringRef Program);
+
 /// Reads the environment, loads the plugin that \p TheLinker's options name,
 /// and checks the files that the user wants. For --thinlto-dist-status, shows
 /// the farm and ends the process.

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # The mangled names of the functions of LLVM that our hooks wrap, as LLD's
-# archive calls them. LTOHooks.cpp says why. The names contain the types of the
+# archives call them. LTOHooks.cpp says why. The names contain the types of the
 # parameters, so they are looked up among those that LLD calls.
 #
-# dtlto_wrapped_names(<archive> <nm> <names> <definitions> [GOLD]) sets <names>
+# dtlto_wrapped_names(<archives> <nm> <names> <definitions> [GOLD]) sets <names>
 # to the symbols, and <definitions> to preprocessor definitions, NAME or
 # NAME="text". With GOLD, these are the functions that LLVMgold.so calls, too.
 # As a script, with ARCHIVE, NM, OPTIONS and HEADER, this file writes the
@@ -21,13 +21,13 @@ macro(_dtlto_wrap macro pattern)
     list(APPEND _names ${_found})
     list(APPEND _definitions "${macro}=\"${_found}\"")
   elseif(NOT (_count EQUAL 0 AND "${ARGN}" STREQUAL "OPTIONAL"))
-    message(FATAL_ERROR "${archive} calls ${_count} functions llvm::${pattern} "
+    message(FATAL_ERROR "${archives} calls ${_count} functions llvm::${pattern} "
       "where one is expected: ${_found}")
   endif()
 endmacro()
 
-function(dtlto_wrapped_names archive nm names definitions)
-  execute_process(COMMAND ${nm} -u ${archive}
+function(dtlto_wrapped_names archives nm names definitions)
+  execute_process(COMMAND ${nm} -u ${archives}
     OUTPUT_VARIABLE _called ERROR_QUIET COMMAND_ERROR_IS_FATAL ANY)
   set(_names "")
   set(_definitions "")
@@ -48,24 +48,13 @@ function(dtlto_wrapped_names archive nm names definitions)
   if(_called MATCHES "_ZTVN4llvm3lto5DTLTOE")
     _dtlto_wrap(DTLTO_CREATE_INDEX_WRITER 3lto29createWriteIndexesThinBackend)
   endif()
+  _dtlto_wrap(DTLTO_MAIN_EXECUTABLE 3sys2fs17getMainExecutable OPTIONAL)
   _dtlto_wrap(DTLTO_PRINT_HELP 3opt8OptTable9printHelp)
   if(_called MATCHES "8OptTable9printHelp[A-Za-z0-9_]*9StringRefE")
     list(APPEND _definitions DTLTO_HELP_HAS_SUBCOMMAND)
   endif()
   # A function of LLD itself, called by its dispatcher at the end of a link.
   list(APPEND _names _ZN3lld7exitLldEi)
-  set(${names} "${_names}" PARENT_SCOPE)
-  set(${definitions} "${_definitions}" PARENT_SCOPE)
-endfunction()
-
-# Like dtlto_wrapped_names(), for calls in LLD's archive for COFF. Appends to
-# both.
-function(dtlto_wrapped_main_executable archive nm names definitions)
-  execute_process(COMMAND ${nm} -u ${archive}
-    OUTPUT_VARIABLE _called ERROR_QUIET COMMAND_ERROR_IS_FATAL ANY)
-  set(_names ${${names}})
-  set(_definitions ${${definitions}})
-  _dtlto_wrap(DTLTO_MAIN_EXECUTABLE 3sys2fs17getMainExecutable OPTIONAL)
   set(${names} "${_names}" PARENT_SCOPE)
   set(${definitions} "${_definitions}" PARENT_SCOPE)
 endfunction()

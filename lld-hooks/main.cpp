@@ -15,10 +15,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "CommandLine.h"
-#include "LLDHooks.h"
-#include "LLDMessages.h"
 #include "LTOHooks.h"
 #include "OtherLinkers.h"
+#include "Report/PlainMessages.h"
 #include "Run/Configuration.h"
 #include "Startup.h"
 #include "Support/CrashReport.h"
@@ -31,12 +30,6 @@
 #include "llvm/Support/PluginLoader.h" // -mllvm -load=, which LLD's main has
 #include "llvm/Support/PrettyStackTrace.h"
 #include "llvm/Support/Process.h"
-
-namespace lld {
-/// In LLD's libraries. LLD's Version.h declares it as well, but includes a file
-/// that isn't installed.
-std::string getLLDVersion();
-} // namespace lld
 
 using namespace llvm;
 using namespace dtlto;
@@ -54,6 +47,64 @@ int unsafeLldMain(ArrayRef<const char *> Args, raw_ostream &Stdout,
                   raw_ostream &Stderr, ArrayRef<DriverDef> Drivers,
                   bool ExitEarly);
 } // namespace lld
+
+namespace {
+
+/// Shows messages like LLD's own, so that LLD's options for messages apply:
+/// --verbose, --fatal-warnings, --no-warnings, --error-limit, colors. Use this
+/// only while an LLD driver runs.
+class LLDMessages : public Messages {
+public:
+  /// \p Errors is the stream that LLD writes to. With \p IsDumb, lines there
+  /// can't be overwritten, even on a terminal.
+  LLDMessages(StatusLine &Errors, bool IsDumb)
+      : Errors(Errors), IsDumb(IsDumb) {}
+
+  void emit(MessageLevel Level, const Twine &Text) override;
+  void progress(StringRef Line) override {
+    if (columns())
+      Errors.show(Line);
+    else
+      Errors.write(Line);
+  }
+  std::optional<unsigned> columns() const override {
+    return IsDumb ? std::nullopt : terminalColumns();
+  }
+  bool verbose() const override { return lld::errorHandler().verbose; }
+
+private:
+  StatusLine &Errors;
+  const bool IsDumb;
+};
+
+} // namespace
+
+void LLDMessages::emit(MessageLevel Level, const Twine &Text) {
+  switch (Level) {
+  case MessageLevel::Debug:
+    return lld::log("dtlto: " + Text);
+  case MessageLevel::Note:
+    // LLD has no notes, and message() adds no prefix.
+    return lld::message(lld::errorHandler().logName + ": note: dtlto: " + Text,
+                        lld::errorHandler().errs());
+  case MessageLevel::Warning:
+    if (!lld::errorHandler().fatalWarnings)
+      return lld::warn("dtlto: " + Text);
+    if (!lld::errorHandler().suppressWarnings)
+      lld::message(lld::errorHandler().logName + ": warning: dtlto: " + Text,
+                   lld::errorHandler().errs());
+    return;
+  case MessageLevel::Error:
+    return lld::error("dtlto: " + Text);
+  // As in LLD's diagnosticHandler().
+  case MessageLevel::Diagnostic:
+    return lld::warn(Text);
+  case MessageLevel::Remark:
+    return lld::message(Text);
+  case MessageLevel::Text:
+    return lld::message(Text, lld::errorHandler().errs());
+  }
+}
 
 static StringRef programName(StringRef Argv0) {
   StringRef Name = sys::path::filename(Argv0);
@@ -76,12 +127,6 @@ static std::string pluginFolder(const char *Argv0) {
   sys::path::append(Path, "..", "lib", "dtlto");
   sys::path::remove_dots(Path, /*remove_dot_dot=*/true);
   return Path.str().str();
-}
-
-static int refuse(const char *Argv0, Error E) {
-  errs() << programName(Argv0) << ": error: dtlto: " << toString(std::move(E))
-         << '\n';
-  return 1;
 }
 
 static Frontend frontend(ArrayRef<const char *> Args) {
@@ -114,10 +159,11 @@ static int runLinker(int Argc, char **Argv) {
   }
 
   SmallVector<const char *, 256> Args(Argv, Argv + Argc);
-  if (isOtherLinker(programName(Args[0])))
-    return refuse(Args[0], runOtherLinker(Args, pluginFolder(Args[0])));
+  const StringRef Program = programName(Args[0]);
+  if (isOtherLinker(Program))
+    return endWith(runOtherLinker(Args, pluginFolder(Args[0])), Program);
   // LLD doesn't know this name.
-  if (programName(Args[0]) == "ld.dtlto")
+  if (Program == "ld.dtlto")
     Args.insert(Args.begin() + 1, {"-flavor", "gnu"});
 
   // Never freed: LLD ends the process without destructors, and threads of an
@@ -131,20 +177,20 @@ static int runLinker(int Argc, char **Argv) {
   setHelp(isCOFF(Args));
   Options &Opts = TheLinker->Opts;
   if (Error E = readConfiguration(Opts))
-    return refuse(Args[0], std::move(E));
+    return endWith(std::move(E), Program);
   if (Error E = extractOptions(Args, isCOFF(Args), Saver, Opts))
-    return refuse(Args[0], std::move(E));
+    return endWith(std::move(E), Program);
   if (Error E = finishOptions(Opts, "--"))
-    return refuse(Args[0], std::move(E));
+    return endWith(std::move(E), Program);
   if (Opts.ShowConfig)
-    return showConfig(Opts, programName(Args[0]));
+    return showConfig(Opts, Program);
   if (Opts.isPluginQuery())
     return showPlugins(Opts, frontend(Args));
   raw_ostream *LLDErrors = &errs();
   if (Opts.Plugin.empty())
     setBugReportMsg(LLVMReport); // the rest is LLVM's alone
   else if (Error E = usePlugin(*TheLinker, Args, LLDErrors))
-    return refuse(Args[0], std::move(E));
+    return endWith(std::move(E), Program);
   int Code = lld::unsafeLldMain(Args, outs(), *LLDErrors, LLD_ALL_DRIVERS,
                                 /*ExitEarly=*/!Opts.Version);
   // LLD returns only after --version. LLD's line stays the first: some programs

@@ -22,8 +22,6 @@
 #include "llvm/Support/CachePruning.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Signals.h"
-#include <array>
-#include <csignal>
 #include <dlfcn.h>
 
 using namespace llvm;
@@ -40,9 +38,6 @@ template <typename Fn> static Fn *next(const char *Symbol) {
 // LLVM's functions
 //===----------------------------------------------------------------------===//
 
-lto::ThinBackend realCreateBackend(ThreadPoolStrategy, lto::IndexWriteCallback,
-                                   bool,
-                                   bool) asm("__real_" DTLTO_CREATE_BACKEND);
 lto::ThinBackend realCreateBackend(ThreadPoolStrategy Parallelism,
                                    lto::IndexWriteCallback OnWrite,
                                    bool ShouldEmitIndexFiles,
@@ -52,38 +47,27 @@ lto::ThinBackend realCreateBackend(ThreadPoolStrategy Parallelism,
             ShouldEmitImportsFiles);
 }
 
-using InputFileOrError = Expected<std::unique_ptr<lto::InputFile>>;
-
-InputFileOrError
-    realCreateInput(MemoryBufferRef) asm("__real_" DTLTO_CREATE_INPUT);
 InputFileOrError realCreateInput(MemoryBufferRef Buffer) {
   static auto *Fn = next<decltype(realCreateInput)>(DTLTO_CREATE_INPUT);
   return Fn(Buffer);
 }
 
-unsigned realMaxTasks(const lto::LTO *) asm("__real_" DTLTO_MAX_TASKS);
 unsigned realMaxTasks(const lto::LTO *LTO) {
   static auto *Fn = next<decltype(realMaxTasks)>(DTLTO_MAX_TASKS);
   return Fn(LTO);
 }
 
-using BufferList = std::vector<std::unique_ptr<MemoryBuffer>>;
-
-bool realPruneCache(StringRef, CachePruningPolicy,
-                    const BufferList &) asm("__real_" DTLTO_PRUNE_CACHE);
 bool realPruneCache(StringRef Path, CachePruningPolicy Policy,
                     const BufferList &Files) {
   static auto *Fn = next<decltype(realPruneCache)>(DTLTO_PRUNE_CACHE);
   return Fn(Path, Policy, Files);
 }
 
-void realStartTrace(unsigned, StringRef, bool) asm("__real_" DTLTO_START_TRACE);
 void realStartTrace(unsigned Granularity, StringRef ProcName, bool Verbose) {
   static auto *Fn = next<decltype(realStartTrace)>(DTLTO_START_TRACE);
   Fn(Granularity, ProcName, Verbose);
 }
 
-Error realWriteTrace(StringRef, StringRef) asm("__real_" DTLTO_WRITE_TRACE);
 Error realWriteTrace(StringRef PreferredFileName, StringRef FallbackFileName) {
   static auto *Fn = next<decltype(realWriteTrace)>(DTLTO_WRITE_TRACE);
   return Fn(PreferredFileName, FallbackFileName);
@@ -93,31 +77,21 @@ Error realWriteTrace(StringRef PreferredFileName, StringRef FallbackFileName) {
 // The time of LTO
 //===----------------------------------------------------------------------===//
 
-struct SavedSignals::Impl {
-  std::array<struct sigaction, NSIG> Actions = {};
-};
-
-SavedSignals::SavedSignals() : Saved(std::make_unique<Impl>()) {
+SignalActions dtlto::exchangeSignals(const SignalActions *New) {
+  SignalActions Old = {};
   for (int Signal = 1; Signal != NSIG; ++Signal)
-    ::sigaction(Signal, nullptr, &Saved->Actions[Signal]);
+    ::sigaction(Signal, New ? &(*New)[Signal] : nullptr, &Old[Signal]);
+  return Old;
 }
 
-SavedSignals::~SavedSignals() = default;
+static SignalActions SignalsOfLTO;
 
-std::unique_ptr<SavedSignals> SavedSignals::exchange() const {
-  auto Current = std::make_unique<SavedSignals>();
-  for (int Signal = 1; Signal != NSIG; ++Signal)
-    ::sigaction(Signal, &Saved->Actions[Signal], nullptr);
-  return Current;
+void dtlto::setSignalsOfLTO(const SignalActions &Signals) {
+  SignalsOfLTO = Signals;
 }
 
-static std::unique_ptr<SavedSignals> SignalsOfLTO;
+DTLTO_WRAP(Error, Run, DTLTO_RUN, lto::LTO *, AddStreamFn, FileCache)
 
-void dtlto::setSignalsOfLTO(std::unique_ptr<SavedSignals> Signals) {
-  SignalsOfLTO = std::move(Signals);
-}
-
-Error realRun(lto::LTO *, AddStreamFn, FileCache) asm("__real_" DTLTO_RUN);
 Error realRun(lto::LTO *LTO, AddStreamFn AddStream, FileCache Cache) {
   static auto *Fn = next<decltype(realRun)>(DTLTO_RUN);
   return Fn(LTO, std::move(AddStream), std::move(Cache));
@@ -132,15 +106,12 @@ static StringRef emptyOutput(const Options &Opts) {
   return IsEmpty ? StringRef(Opts.OutputFile) : StringRef();
 }
 
-DTLTO_WRAPPER Error wrapRun(lto::LTO *, AddStreamFn,
-                            FileCache) asm("__wrap_" DTLTO_RUN);
-
 /// The process is the linker's: it handles signals, and ends by exit().
 Error wrapRun(lto::LTO *LTO, AddStreamFn AddStream, FileCache Cache) {
   Linker *TheLinker = hookedLinker();
   if (!TheLinker)
     return realRun(LTO, std::move(AddStream), std::move(Cache));
-  std::unique_ptr<SavedSignals> SignalsOfLinker = SignalsOfLTO->exchange();
+  const SignalActions SignalsOfLinker = exchangeSignals(&SignalsOfLTO);
   const StringRef Output = emptyOutput(TheLinker->Opts);
   if (!Output.empty())
     sys::RemoveFileOnSignal(Output);
@@ -150,7 +121,7 @@ Error wrapRun(lto::LTO *LTO, AddStreamFn AddStream, FileCache Cache) {
   if (!E)
     finishLink(*TheLinker);
   endGuard();
-  SignalsOfLinker->exchange();
+  exchangeSignals(&SignalsOfLinker);
   return E;
 }
 
@@ -158,7 +129,7 @@ Error wrapRun(lto::LTO *LTO, AddStreamFn AddStream, FileCache Cache) {
 // LLVMgold.so
 //===----------------------------------------------------------------------===//
 
-static std::string libraryOf(void *Address) {
+std::string dtlto::libraryOf(void *Address) {
   Dl_info Info;
   return ::dladdr(Address, &Info) && Info.dli_fname ? Info.dli_fname : "";
 }

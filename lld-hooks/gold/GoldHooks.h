@@ -16,31 +16,27 @@
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
+#include <array>
+#include <csignal>
 
 namespace dtlto {
+
+/// Returns the file of the library that contains \p Address; empty if unknown.
+std::string libraryOf(void *Address);
 
 /// Loads LLVMgold's library \p Path, and returns its onload(). Fails unless it
 /// uses the same libLLVM as this library.
 llvm::Expected<void *> loadLLVMgold(const std::string &Path);
 
-/// Saves how the process handles its signals. LTO changes that.
-class SavedSignals {
-public:
-  SavedSignals();
-  ~SavedSignals();
-  SavedSignals(const SavedSignals &) = delete;
+/// How a process handles each signal. LTO changes that.
+using SignalActions = std::array<struct sigaction, NSIG>;
 
-  /// Handles signals as when this was created. Returns how they were handled
-  /// until now.
-  std::unique_ptr<SavedSignals> exchange() const;
-
-private:
-  struct Impl;
-  const std::unique_ptr<Impl> Saved;
-};
+/// Returns how the process handles signals, and changes it to \p New unless
+/// null.
+SignalActions exchangeSignals(const SignalActions *New);
 
 /// Sets how LTO handles signals, until it ends.
-void setSignalsOfLTO(std::unique_ptr<SavedSignals> Signals);
+void setSignalsOfLTO(const SignalActions &Signals);
 
 } // namespace dtlto
 

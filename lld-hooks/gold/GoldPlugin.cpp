@@ -16,24 +16,18 @@
 #include "Host/PluginGuard.h"
 #include "LTO/Backend.h"
 #include "LTOHooks.h"
+#include "Report/PlainMessages.h"
 #include "Run/Configuration.h"
 #include "Startup.h"
 #include "Support/Failure.h"
 #include "gold/GoldHooks.h"
-#include "gold/GoldMessages.h"
+#include "gold/PluginInterface.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include <cerrno>
-#include <dlfcn.h>
-
-namespace lld {
-/// In LLD's libraries: the vendor and version of LLVM. LLD's Version.h declares
-/// it as well, but includes a file that isn't installed.
-std::string getLLDVersion();
-} // namespace lld
 
 using namespace llvm;
 using namespace dtlto;
@@ -41,6 +35,45 @@ using namespace dtlto;
 using OnLoad = gold::Status(gold::Transfer *);
 
 static gold::MessageFunction Print = nullptr;
+
+namespace {
+
+/// Errors and a compiler's diagnostics go through the linker, as LLVMgold's do,
+/// so that it fails or counts them. It has no level for our other messages,
+/// which go to standard error. Thread-safe.
+class GoldMessages : public PlainMessages {
+public:
+  GoldMessages(StatusLine &Errors, StringRef Program, bool IsVerbose,
+               bool IsDumb)
+      : PlainMessages(Errors, Program, "dtlto: ", IsVerbose, IsDumb),
+        Errors(Errors) {}
+
+  void emit(MessageLevel Level, const Twine &Text) override {
+    switch (Level) {
+    case MessageLevel::Error:
+      return throughLinker(gold::Error, "dtlto: ", Text);
+    // As in LLVMgold's diagnosticHandler().
+    case MessageLevel::Diagnostic:
+      return throughLinker(gold::Warning, "LLVM gold plugin: ", Text);
+    case MessageLevel::Remark:
+      return throughLinker(gold::Info, "LLVM gold plugin: ", Text);
+    default:
+      return PlainMessages::emit(Level, Text);
+    }
+  }
+
+private:
+  void throughLinker(gold::Level To, const char *Prefix, const Twine &Text) {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    Errors.show("");
+    Print(To, "%s%s", Prefix, Text.str().c_str());
+  }
+
+  StatusLine &Errors;
+  std::mutex Mutex; // linkers don't expect calls from several threads
+};
+
+} // namespace
 
 //===----------------------------------------------------------------------===//
 // The end of a link
@@ -81,11 +114,9 @@ static std::vector<std::string> commandLine() {
 
 /// Returns `<prefix>/lib/dtlto`, the folder of this library.
 static std::string pluginFolder() {
-  Dl_info Info;
   SmallString<256> Path;
-  if (::dladdr(reinterpret_cast<void *>(&pluginFolder), &Info) &&
-      Info.dli_fname)
-    (void)sys::fs::real_path(Info.dli_fname, Path);
+  (void)sys::fs::real_path(libraryOf(reinterpret_cast<void *>(&pluginFolder)),
+                           Path);
   return sys::path::parent_path(Path).str();
 }
 
@@ -127,15 +158,15 @@ static Error readOptions(SmallVectorImpl<gold::Transfer> &Vector,
 static Error usePlugin(Linker &TheLinker, bool IsVerbose) {
   const char *Program = program_invocation_short_name;
   TheLinker.Opts.Linker = lld::getLLDVersion();
-  SavedSignals SignalsOfLinker;
+  const SignalActions SignalsOfLinker = exchangeSignals(nullptr);
   Error E = startPlugin(TheLinker,
                         {Program, pluginFolder(), "-plugin-opt=", IsVerbose});
   limitDestructors();
-  setSignalsOfLTO(SignalsOfLinker.exchange());
+  setSignalsOfLTO(exchangeSignals(&SignalsOfLinker));
   if (E)
     return E;
   TheLinker.Msg = new GoldMessages(*new StatusLine(errs()), Program, IsVerbose,
-                                   TheLinker.Opts.DumbTerminal, Print);
+                                   TheLinker.Opts.DumbTerminal);
   installHooks(TheLinker, [](const Twine &Text) {
     Print(gold::Fatal, "%s", Text.str().c_str());
   });

@@ -147,21 +147,6 @@ static bool parse(ArrayRef<const char *> Args, bool IsCompiler, CommandLine &C,
   return true;
 }
 
-/// Writes \p Bytes to \p Path. Removes the file if not all could be written.
-static Error writeFile(StringRef Path, StringRef Bytes) {
-  std::error_code EC;
-  raw_fd_ostream OS(Path, EC, sys::fs::OF_None);
-  if (!EC) {
-    OS << Bytes;
-    OS.flush();
-    EC = OS.error();
-    OS.clear_error();
-    if (EC && Path != "-")
-      sys::fs::remove(Path);
-  }
-  return EC ? createFileError(Path, EC) : Error::success();
-}
-
 /// Returns the outputs of a job, packed if there are more than the object, with
 /// the compiler's messages, in the frame that names the job.
 static std::string frame(const JobOutputs &Outputs, const BundleId &Job) {

@@ -7,6 +7,7 @@
 
 #include "Bitcode/IndexShard.h"
 #include "Bitstream.h"
+#include "LLVMCompat.h"
 #include "TestLink.h"
 #include "LLVM/Index.h"
 #include "LLVM/Module.h"
@@ -454,11 +455,11 @@ private:
     }
     ImportsByModule Imports(T.ImportList);
     for (StringRef From : importedModules(*T.ImportList))
-      Imports.forEach(From, [&](GlobalValue::GUID GUID) {
+      for (GlobalValue::GUID GUID : Imports.of(From)) {
         W.Imported.insert(GUID);
         Compiled.push_back(
             CurrentLink.Jobs.Defined.find(From)->second.find(GUID)->second);
-      });
+      }
     auto Note = [&](const ValueInfo &VI) {
       if (VI.getSummaryList().empty())
         return;

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Modules.h"
-#include "LLVM/Module.h"
+#include "LLVMCompat.h"
 #include "llvm/Analysis/ModuleSummaryAnalysis.h"
 #include "llvm/Analysis/ProfileSummaryInfo.h"
 #include "llvm/AsmParser/Parser.h"

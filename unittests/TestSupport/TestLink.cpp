@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "TestLink.h"
+#include "LLVMCompat.h"
 #include "LTO/Backend.h"
 #include "LTO/LTOJobs.h"
 #include "Run/LinkRun.h"

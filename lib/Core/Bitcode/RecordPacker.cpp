@@ -91,7 +91,7 @@ struct RecordPacker::Choice {
   uint64_t SavedBits;
   unsigned Code;
   Shape *Of; // null: an array, for all records of the code
-  std::shared_ptr<BitCodeAbbrev> Abbrev;
+  SmallVector<BitCodeAbbrevOp, 8> Ops;
 
   /// Adds an abbreviation to \p Choices if it saves bits. Records take \p
   /// OldBits bits without it and \p Bits with it.
@@ -101,11 +101,8 @@ struct RecordPacker::Choice {
     Bits += OpBits * (Ops.size() + 1);
     if (Bits >= OldBits)
       return;
-    auto Abbrev = std::make_shared<BitCodeAbbrev>();
-    Abbrev->Add(BitCodeAbbrevOp(Code));
-    for (const BitCodeAbbrevOp &Op : Ops)
-      Abbrev->Add(Op);
-    Choices.push_back({OldBits - Bits, Code, Of, std::move(Abbrev)});
+    Choices.push_back(
+        {OldBits - Bits, Code, Of, SmallVector<BitCodeAbbrevOp, 8>(Ops)});
   }
 };
 
@@ -185,8 +182,8 @@ void RecordPacker::define(BitstreamWriter &W, unsigned Max) {
   });
   if (Choices.size() > Max)
     Choices.resize(Max);
-  for (Choice &C : Choices) {
-    unsigned ID = W.EmitAbbrev(std::move(C.Abbrev));
+  for (const Choice &C : Choices) {
+    unsigned ID = emitAbbrev(W, C.Code, C.Ops);
     if (C.Of)
       C.Of->Abbrev = ID;
     else

@@ -21,23 +21,21 @@ Error malformed(const Twine &What) {
   return failure("malformed index shard: " + What);
 }
 
-/// Copies a shard and replaces its table of modules.
-class ShardRenamer {
+/// Copies a shard, except for its table of modules.
+class ShardCopy {
 public:
-  using NameFn = function_ref<std::optional<std::string>(StringRef)>;
+  /// Writes the table; called with the cursor at the old one, which it steps
+  /// over.
+  using WriteTableFn =
+      function_ref<Error(BitstreamCursor &, BitstreamWriter &)>;
 
-  ShardRenamer(StringRef Shard, ShardBytes &Out, NameFn NewName)
-      : In(Shard), Shard(Shard), W(Out), NewName(NewName) {}
-  ShardRenamer(StringRef Shard, ShardBytes &Out, ArrayRef<ShardModule> Modules)
-      : In(Shard), Shard(Shard), W(Out), Modules(Modules) {}
+  ShardCopy(StringRef Shard, ShardBytes &Out, WriteTableFn WriteTable)
+      : In(Shard), Shard(Shard), W(Out), WriteTable(WriteTable) {}
 
   Error run();
 
 private:
   Error copyModuleBlock();
-  Error rewriteModuleStrtab();
-  Error replaceModuleStrtab();
-  unsigned beginModuleStrtab();
   Error copyBlock(unsigned ID) {
     if (Error E = dtlto::copyBlock(In, Shard, W, ID))
       return malformed(toString(std::move(E)));
@@ -47,12 +45,11 @@ private:
   BitstreamCursor In;
   StringRef Shard;
   BitstreamWriter W;
-  NameFn NewName = nullptr; // null: use the table of Modules
-  ArrayRef<ShardModule> Modules;
+  WriteTableFn WriteTable;
   bool HasModules = false; // false: not a combined index
 };
 
-Error ShardRenamer::run() {
+Error ShardCopy::run() {
   if (Shard.size() % 4 != 0 || !Shard.starts_with("BC\xC0\xDE"))
     return malformed("not a bitcode file");
   for (unsigned char C : Shard.take_front(4))
@@ -85,7 +82,7 @@ Error ShardRenamer::run() {
   return Error::success();
 }
 
-Error ShardRenamer::copyModuleBlock() {
+Error ShardCopy::copyModuleBlock() {
   if (Error E = In.EnterSubBlock(bitc::MODULE_BLOCK_ID))
     return E;
   W.EnterSubblock(bitc::MODULE_BLOCK_ID, In.getAbbrevIDWidth());
@@ -99,82 +96,82 @@ Error ShardRenamer::copyModuleBlock() {
     if (ID != bitc::MODULE_STRTAB_BLOCK_ID)
       return copyBlock(ID);
     HasModules = true;
-    return NewName ? rewriteModuleStrtab() : replaceModuleStrtab();
+    return WriteTable(In, W);
   });
 }
 
+} // namespace
+
+static Expected<ShardBytes> copyShard(StringRef Shard,
+                                      ShardCopy::WriteTableFn WriteTable) {
+  ShardBytes Out;
+  Out.reserve(Shard.size() + 1024);
+  // The writer flushes in its destructor.
+  if (Error E = ShardCopy(Shard, Out, WriteTable).run())
+    return std::move(E);
+  return Out;
+}
+
 /// Begins the table of modules; returns the abbreviation of its entries.
-unsigned ShardRenamer::beginModuleStrtab() {
+static unsigned beginTable(BitstreamWriter &W) {
   W.EnterSubblock(bitc::MODULE_STRTAB_BLOCK_ID, 3);
   using Op = BitCodeAbbrevOp;
   return emitAbbrev(W, bitc::MST_CODE_ENTRY,
                     {Op(Op::VBR, 8), Op(Op::Array), Op(Op::Fixed, 8)});
 }
 
-Error ShardRenamer::replaceModuleStrtab() {
-  SkippableBlock Old;
-  if (Error E = Old.enter(In, bitc::MODULE_STRTAB_BLOCK_ID))
-    return E;
-  if (Error E = Old.leave(In))
-    return E;
-  unsigned EntryAbbrev = beginModuleStrtab();
-  for (size_t I = 0; I != Modules.size(); ++I) {
-    SmallVector<uint64_t, 64> Record = {I};
-    for (unsigned char C : Modules[I].Name)
-      Record.push_back(C);
-    W.EmitRecord(bitc::MST_CODE_ENTRY, Record, EntryAbbrev);
-    if (any_of(Modules[I].Hash, [](uint32_t Word) { return Word != 0; }))
-      W.EmitRecord(bitc::MST_CODE_HASH, Modules[I].Hash);
-  }
-  W.ExitBlock();
-  return Error::success();
-}
-
-Error ShardRenamer::rewriteModuleStrtab() {
-  if (Error E = In.EnterSubBlock(bitc::MODULE_STRTAB_BLOCK_ID))
-    return E;
-  unsigned EntryAbbrev = beginModuleStrtab();
-  auto Exit = onScopeExit([&] { W.ExitBlock(); });
-  auto OnRecord = [&](unsigned Code,
-                      SmallVectorImpl<uint64_t> &Record) -> Error {
-    if (Code != bitc::MST_CODE_ENTRY) {
-      W.EmitRecord(Code, Record); // a module's hash
-      return Error::success();
-    }
-    if (Record.empty())
-      return malformed("module without a number");
-    std::string Old(Record.begin() + 1, Record.end());
-    std::optional<std::string> New = NewName(Old);
-    if (!New)
-      return failure("module '" + printable(Old) + "' has no encoded name");
-    Record.truncate(1);
-    for (unsigned char C : *New)
-      Record.push_back(C);
-    W.EmitRecord(Code, Record, EntryAbbrev);
-    return Error::success();
-  };
-  return readBlock(In, OnRecord);
-}
-
-} // namespace
-
-Expected<ShardBytes> dtlto::renameShardModules(StringRef Shard,
-                                               ShardRenamer::NameFn NewName) {
-  ShardBytes Out;
-  Out.reserve(Shard.size() + 1024);
-  // The writer flushes in its destructor.
-  if (Error E = ShardRenamer(Shard, Out, NewName).run())
-    return std::move(E);
-  return Out;
-}
-
 Expected<ShardBytes> dtlto::replaceShardModules(StringRef Shard,
                                                 ArrayRef<ShardModule> Modules) {
-  ShardBytes Out;
-  Out.reserve(Shard.size() + 1024);
-  if (Error E = ShardRenamer(Shard, Out, Modules).run())
-    return std::move(E);
-  return Out;
+  auto WriteTable = [&](BitstreamCursor &In, BitstreamWriter &W) -> Error {
+    SkippableBlock Old;
+    if (Error E = Old.enter(In, bitc::MODULE_STRTAB_BLOCK_ID))
+      return E;
+    if (Error E = Old.leave(In))
+      return E;
+    unsigned EntryAbbrev = beginTable(W);
+    for (size_t I = 0; I != Modules.size(); ++I) {
+      SmallVector<uint64_t, 64> Record = {I};
+      for (unsigned char C : Modules[I].Name)
+        Record.push_back(C);
+      W.EmitRecord(bitc::MST_CODE_ENTRY, Record, EntryAbbrev);
+      if (any_of(Modules[I].Hash, [](uint32_t Word) { return Word != 0; }))
+        W.EmitRecord(bitc::MST_CODE_HASH, Modules[I].Hash);
+    }
+    W.ExitBlock();
+    return Error::success();
+  };
+  return copyShard(Shard, WriteTable);
+}
+
+Expected<ShardBytes> dtlto::renameShardModules(
+    StringRef Shard,
+    function_ref<std::optional<std::string>(StringRef)> NewName) {
+  auto WriteTable = [&](BitstreamCursor &In, BitstreamWriter &W) -> Error {
+    if (Error E = In.EnterSubBlock(bitc::MODULE_STRTAB_BLOCK_ID))
+      return E;
+    unsigned EntryAbbrev = beginTable(W);
+    auto Exit = onScopeExit([&] { W.ExitBlock(); });
+    auto OnRecord = [&](unsigned Code,
+                        SmallVectorImpl<uint64_t> &Record) -> Error {
+      if (Code != bitc::MST_CODE_ENTRY) {
+        W.EmitRecord(Code, Record); // a module's hash
+        return Error::success();
+      }
+      if (Record.empty())
+        return malformed("module without a number");
+      std::string Old(Record.begin() + 1, Record.end());
+      std::optional<std::string> New = NewName(Old);
+      if (!New)
+        return failure("module '" + printable(Old) + "' has no encoded name");
+      Record.truncate(1);
+      for (unsigned char C : *New)
+        Record.push_back(C);
+      W.EmitRecord(Code, Record, EntryAbbrev);
+      return Error::success();
+    };
+    return readBlock(In, OnRecord);
+  };
+  return copyShard(Shard, WriteTable);
 }
 
 Expected<std::vector<std::string>> dtlto::shardModules(StringRef Shard) {

@@ -11,6 +11,7 @@
 #include "Bitcode/SlimSelection.h"
 #include "Bitcode/SlimWriter.h"
 #include "Support/Failure.h"
+#include "LLVM/Version.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Bitcode/LLVMBitCodes.h"
 
@@ -120,6 +121,13 @@ Expected<SlimUses> ModuleReader::uses() {
 
 Expected<SlimBitcode> dtlto::slimModule(const BitcodeModule &Module,
                                         const GUIDSet &Imported) {
+  // With these options, readers don't skip unused metadata, and importers don't
+  // read types as declarations.
+  for (StringRef Name :
+       {"disable-ondemand-mds-loading", "import-full-type-definitions"})
+    if (cl::Option *Option = findOption(Name);
+        !Option || Option->getNumOccurrences() != 0)
+      return failure("-mllvm -" + Name);
   SlimSelection Selection(Module.getStrtab(), Imported);
   ModuleReader Reader(Module.getBuffer(), Selection);
   if (Error E = Reader.read())
@@ -133,8 +141,7 @@ Expected<SlimBitcode> dtlto::slimModule(const BitcodeModule &Module,
     Metadata->dropAttachments([&](uint64_t ValueID, uint64_t Kind) {
       return Selection.keepsAttachment(ValueID, Kind);
     });
-    if (readsMetadataOnDemand())
-      Metadata->dropUnused(Selection.metadata(), Selection.canDropDebugInfo());
+    Metadata->dropUnused(Selection.metadata(), Selection.canDropDebugInfo());
   }
   SlimBitcode Slim;
   Slim.MayHaveAssembly = Selection.hasAssembly();

@@ -240,22 +240,21 @@ void SlimSelection::addRoots(SlimUses &U) const {
 }
 
 bool SlimSelection::keepsAttachment(uint64_t ValueID, uint64_t Kind) const {
-  return !Uses || Kind == LLVMContext::MD_dbg || FunctionOf.contains(ValueID) ||
-         Uses->reaches(ValueID);
+  return Kind == LLVMContext::MD_dbg || FunctionOf.contains(ValueID) ||
+         uses().reaches(ValueID);
 }
 
 bool SlimSelection::canDropDebugInfo() const {
   // The reader converts such intrinsics into debug records.
-  return readsLittleMetadata() &&
-         llvm::none_of(Functions, [](const Function &F) {
-           return F.Name.starts_with("llvm.dbg.");
-         });
+  return llvm::none_of(Functions, [](const Function &F) {
+    return F.Name.starts_with("llvm.dbg.");
+  });
 }
 
 bool SlimSelection::keepsKind(uint64_t Kind) const {
   // All LLVM versions number the first kinds in the same way.
-  return !Uses || Uses->UsesAllKinds || Kind > LLVMContext::MD_mmra ||
-         Uses->Kinds.contains(Kind);
+  return uses().UsesAllKinds || Kind > LLVMContext::MD_mmra ||
+         uses().Kinds.contains(Kind);
 }
 
 void SlimSelection::dropFunctions() {

@@ -68,25 +68,20 @@ public:
   uint64_t type(size_t N) const { return Functions[FunctionsWithBody[N]].Type; }
   bool keepsFunction(size_t N) const { return Functions[N].IsKept; }
   bool keepsComdat(size_t N) const { return N < Comdats.size() && Comdats[N]; }
-  // Before drop(), these return true.
+  // Call these after drop().
   bool keepsAttributes(size_t List) const {
-    return !Uses || Uses->Attributes.contains(List);
+    return uses().Attributes.contains(List);
   }
-  bool keepsAttributeGroup(uint64_t ID) const {
-    return !Uses || Groups.contains(ID);
-  }
-  bool keepsBundles() const { return !Uses || Uses->HasBundles; }
+  bool keepsAttributeGroup(uint64_t ID) const { return Groups.contains(ID); }
+  bool keepsBundles() const { return uses().HasBundles; }
   bool keepsConstant(uint64_t ValueID) const {
     return !UnreadConstants.contains(ValueID);
   }
   bool keepsKind(uint64_t Kind) const;
   bool keepsAttachment(uint64_t ValueID, uint64_t Kind) const;
   /// The numbers of the metadata that bodies refer to. Importers also start
-  /// from named metadata and attachments of values. Call it after drop().
-  const llvm::DenseSet<uint64_t> &metadata() const {
-    assert(Uses && "drop() comes first");
-    return Uses->Metadata;
-  }
+  /// from named metadata and attachments of values.
+  const llvm::DenseSet<uint64_t> &metadata() const { return uses().Metadata; }
   /// Whether importers read debug info only through references, so that
   /// unreferenced nodes can be dropped.
   bool canDropDebugInfo() const;
@@ -112,6 +107,10 @@ private:
     bool IsLocal;
   };
 
+  const SlimUses &uses() const {
+    assert(Uses && "drop() comes first");
+    return *Uses;
+  }
   bool isImported(uint64_t ValueID, llvm::StringRef Name, bool IsLocal) const;
   llvm::Error keepBodyOf(uint64_t ValueID);
   void addRoots(SlimUses &Uses) const;

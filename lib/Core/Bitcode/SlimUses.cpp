@@ -9,27 +9,12 @@
 #include "Bitcode/BitstreamCopy.h"
 #include "Bitcode/MetadataRefs.h"
 #include "Support/Failure.h"
-#include "LLVM/Version.h"
 #include "llvm/Bitcode/LLVMBitCodes.h"
-#include "llvm/Support/CommandLine.h"
 #include <array>
 #include <initializer_list>
 
 using namespace llvm;
 using namespace dtlto;
-
-static bool isDefault(StringRef Name) {
-  cl::Option *Option = findOption(Name);
-  return Option && Option->getNumOccurrences() == 0;
-}
-
-bool dtlto::readsMetadataOnDemand() {
-  return isDefault("disable-ondemand-mds-loading");
-}
-
-bool dtlto::readsLittleMetadata() {
-  return readsMetadataOnDemand() && isDefault("import-full-type-definitions");
-}
 
 Error SlimTypes::read(BitstreamCursor &In) {
   if (Error E = In.EnterSubBlock(bitc::TYPE_BLOCK_ID_NEW))

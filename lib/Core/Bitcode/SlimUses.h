@@ -122,13 +122,6 @@ private:
   std::vector<uint64_t> Worklist;
 };
 
-/// Whether readers skip unused metadata, which is LLVM's default.
-bool readsMetadataOnDemand();
-
-/// Whether readers skip unused metadata and importers read types as
-/// declarations.
-bool readsLittleMetadata();
-
 } // namespace dtlto
 
 #endif // DTLTO_BITCODE_SLIMUSES_H

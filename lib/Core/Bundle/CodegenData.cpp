@@ -90,15 +90,12 @@ private:
 
 } // namespace
 
-/// Fails with a reason that callers complete to a message.
-static Error invalidData(const Twine &Why) { return failure(Why); }
-
 Error dtlto::checkHashTree(StringRef Bytes) {
   Cursor C(Bytes);
   uint32_t Count = C.u32();
   constexpr size_t NodeSize = 20;
   if (Count == 0 || Count > C.bytesLeft() / NodeSize)
-    return invalidData("a tree of " + Twine(Count) + " nodes");
+    return failure("a tree of " + Twine(Count) + " nodes");
   struct Node {
     uint64_t Hash = 0;
     uint32_t Depth = 0;
@@ -107,30 +104,29 @@ Error dtlto::checkHashTree(StringRef Bytes) {
   std::vector<Node> Nodes(Count);
   for (uint32_t I = 0; I != Count; ++I) {
     if (C.u32() != I)
-      return invalidData("a tree whose nodes are out of order");
+      return failure("a tree whose nodes are out of order");
     Node &N = Nodes[I];
     N.Hash = C.u64();
     C.u32();
     if (I == 0 ? N.Hash != 0 : N.Parent == 0)
-      return invalidData("a tree with a wrong root");
+      return failure("a tree with a wrong root");
     for (uint32_t Left = C.u32(); Left != 0 && !C.failed(); --Left) {
       uint32_t Next = C.u32();
       if (Next <= I || Next >= Count || Nodes[Next].Parent != 0)
-        return invalidData("a graph that is not a tree");
+        return failure("a graph that is not a tree");
       Nodes[Next].Parent = I + 1;
       Nodes[Next].Depth = N.Depth + 1;
     }
     if (C.failed() || N.Depth > MaxTreeDepth)
-      return invalidData(C.failed() ? "a tree that is cut off"
-                                    : "a tree too deep");
+      return failure(C.failed() ? "a tree that is cut off" : "a tree too deep");
   }
   if (!C.atEnd())
-    return invalidData("data after the tree");
+    return failure("data after the tree");
   // LLVM finds successors by their hashes, so siblings must differ.
   std::set<std::pair<uint32_t, uint64_t>> Seen;
   for (const Node &N : Nodes)
     if (!Seen.insert({N.Parent, N.Hash}).second)
-      return invalidData("a tree with two equal branches");
+      return failure("a tree with two equal branches");
   return Error::success();
 }
 
@@ -143,22 +139,22 @@ static Expected<uint32_t> checkNames(Cursor &C,
   uint64_t NamesSize = C.u64();
   StringRef Text = C.take(NamesSize);
   if (C.failed() || (ModuleName && NumNames == 0) || NumNames > NamesSize)
-    return invalidData("names that are cut off");
+    return failure("names that are cut off");
   StringSet<> Seen;
   for (uint32_t I = 0; I != NumNames; ++I) {
     size_t End = Text.find('\0');
     if (End == StringRef::npos)
-      return invalidData("too few names");
+      return failure("too few names");
     StringRef Name = Text.take_front(End);
     if (!Seen.insert(Name).second)
-      return invalidData("a repeated name");
+      return failure("a repeated name");
     if (ModuleName && Name == *ModuleName)
       ModuleNumber = I;
     Text = Text.drop_front(End + 1);
   }
   if (C.at() % NameAlignment != 0 || Text.size() >= NameAlignment ||
       Text.find_first_not_of('\0') != StringRef::npos)
-    return invalidData("data after the names");
+    return failure("data after the names");
   return NumNames;
 }
 
@@ -173,10 +169,10 @@ struct MapFunction {
 static Error checkOperands(Cursor &C, ArrayRef<MapFunction> Functions) {
   uint64_t OperandsSize = C.u64();
   if (OperandsSize != C.bytesLeft())
-    return invalidData("operands of the wrong size");
+    return failure("operands of the wrong size");
   for (const MapFunction &F : Functions) {
     if (F.OperandsAt != C.at())
-      return invalidData("operands in the wrong place");
+      return failure("operands in the wrong place");
     std::pair<uint32_t, uint32_t> Last;
     uint32_t NumOperands = C.u32();
     for (uint32_t I = 0; I != NumOperands && !C.failed(); ++I) {
@@ -184,12 +180,12 @@ static Error checkOperands(Cursor &C, ArrayRef<MapFunction> Functions) {
       C.u64();
       std::pair<uint32_t, uint32_t> This(Instruction, Operand);
       if (Instruction >= F.NumInstructions || (I != 0 && This <= Last))
-        return invalidData("an operand out of order");
+        return failure("an operand out of order");
       Last = This;
     }
   }
   if (!C.atEnd())
-    return invalidData("operands that are cut off");
+    return failure("operands that are cut off");
   return Error::success();
 }
 
@@ -205,7 +201,7 @@ Error dtlto::checkFunctionMap(StringRef Bytes,
   constexpr size_t FunctionSize = 8 + 20 + 4; // without operands
   if (C.failed() || (ModuleName && NumFunctions == 0) ||
       NumFunctions > C.bytesLeft() / FunctionSize)
-    return invalidData(Twine(NumFunctions) + " functions");
+    return failure(Twine(NumFunctions) + " functions");
   C.take(uint64_t(NumFunctions) * 8);
   std::vector<MapFunction> Functions(NumFunctions);
   for (MapFunction &F : Functions) {
@@ -215,9 +211,9 @@ Error dtlto::checkFunctionMap(StringRef Bytes,
     F.OperandsAt = Base + C.u64();
     if (C.failed() || Name >= *NumNames ||
         F.NumInstructions > MaxMapInstructions)
-      return invalidData("a function with numbers out of range");
+      return failure("a function with numbers out of range");
     if (ModuleName ? Module != ModuleNumber : Module >= *NumNames)
-      return invalidData("a function of another module");
+      return failure("a function of another module");
   }
   return checkOperands(C, Functions);
 }
@@ -242,29 +238,29 @@ SmallVector<char, 0> dtlto::packSections(ArrayRef<CodegenSection> Sections) {
 static Expected<CodegenSections> unpack(StringRef Bytes, StringRef ModuleName) {
   Cursor C(Bytes);
   if (C.take(Magic.size()) != Magic)
-    return invalidData("no magic number");
+    return failure("no magic number");
   if (uint32_t Version = C.u32(); Version != FormatVersion)
-    return invalidData("version " + Twine(Version));
+    return failure("version " + Twine(Version));
   uint32_t Count = C.u32();
   if (Count > MaxSections)
-    return invalidData(Twine(Count) + " sections");
+    return failure(Twine(Count) + " sections");
   CodegenSections Sections;
   SmallVector<uint64_t, MaxSections> Sizes;
   for (uint32_t I = 0; I != Count; ++I) {
     uint32_t Kind = C.u32();
     if (C.u32() != 0 || (Kind != CodegenSection::HashTree &&
                          Kind != CodegenSection::FunctionMap))
-      return invalidData("an unknown kind of section");
+      return failure("an unknown kind of section");
     for (const CodegenSection &S : Sections)
       if (S.Kind == Kind)
-        return invalidData("a repeated section");
+        return failure("a repeated section");
     Sections.push_back({static_cast<CodegenSection::KindTy>(Kind), {}});
     Sizes.push_back(C.u64());
   }
   for (uint32_t I = 0; I != Count; ++I)
     Sections[I].Bytes = C.take(Sizes[I]);
   if (!C.atEnd())
-    return invalidData("a wrong size");
+    return failure("a wrong size");
   for (const CodegenSection &S : Sections)
     if (Error E = S.Kind == CodegenSection::HashTree
                       ? checkHashTree(S.Bytes)

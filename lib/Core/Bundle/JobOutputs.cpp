@@ -114,15 +114,18 @@ Expected<JobOutputs> dtlto::unpackOutputs(StringRef Bytes,
   return Result;
 }
 
-static Error writeFile(StringRef Path, StringRef Bytes) {
+Error dtlto::writeFile(StringRef Path, StringRef Bytes) {
   std::error_code EC;
   raw_fd_ostream OS(Path, EC, sys::fs::OF_None);
   if (!EC) {
     OS << Bytes;
-    OS.close();
+    if (Path == "-")
+      OS.flush();
+    else
+      OS.close();
     EC = OS.error();
     OS.clear_error();
-    if (EC)
+    if (EC && Path != "-")
       sys::fs::remove(Path);
   }
   return EC ? createFileError(Path, EC) : Error::success();

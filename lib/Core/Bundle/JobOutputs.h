@@ -75,6 +75,10 @@ llvm::SmallVector<char, 0> packOutputs(const JobOutputs &Outputs);
 llvm::Expected<JobOutputs> unpackOutputs(llvm::StringRef Bytes,
                                          const SideFiles &Files);
 
+/// Writes \p Bytes to the file \p Path; "-" is standard output. If not all can
+/// be written, removes the file and fails with an error that names it.
+llvm::Error writeFile(llvm::StringRef Path, llvm::StringRef Bytes);
+
 /// Writes the side files of \p Outputs to the paths in \p Files. Creates the
 /// folder of the .dwo file, like in-process ThinLTO. The error names the file.
 llvm::Error writeSideFiles(const JobOutputs &Outputs, const SideFiles &Files);

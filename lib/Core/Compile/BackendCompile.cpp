@@ -12,7 +12,9 @@
 #include "Compile/BackendCompile.h"
 #include "Bundle/CodegenData.h"
 #include "LLVM/CodegenData.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 
@@ -20,17 +22,6 @@ using namespace llvm;
 using namespace dtlto;
 
 namespace {
-
-/// Skips all optional passes once \c Stop is true.
-class StopGate : public PassGate {
-public:
-  explicit StopGate(const std::atomic<bool> &Stop) : Stop(Stop) {}
-
-private:
-  bool mayRun() const override { return !Stop; }
-
-  const std::atomic<bool> &Stop;
-};
 
 class Compile {
 public:
@@ -158,6 +149,14 @@ Error Compile::generate(StringRef IR) {
   return run(**M, Codegen, [] {});
 }
 
+void dtlto::printDiagnostic(const DiagnosticInfo &DI, raw_ostream &OS) {
+  if (const auto *Asm = dyn_cast<DiagnosticInfoSrcMgr>(&DI))
+    if (Asm->isInlineAsmDiag())
+      OS << Asm->getModuleName() << ' ';
+  DiagnosticPrinterRawOStream Printer(OS);
+  DI.print(Printer);
+}
+
 Expected<SmallVector<char, 0>> dtlto::codegenSectionsOf(StringRef Object) {
   CodegenSections Sections;
   if (Error E = forEachCodegenSection(Object, [&](bool IsMap, StringRef Bytes) {
@@ -172,8 +171,8 @@ Expected<SmallVector<char, 0>> dtlto::codegenSectionsOf(StringRef Object) {
 /// Replaces the object by the contents of its sections of codegen data.
 static Error takeSections(CompiledModule &Result) {
   Result.FirstObject = std::move(Result.Object);
-  Expected<SmallVector<char, 0>> Sections = codegenSectionsOf(
-      StringRef(Result.FirstObject.data(), Result.FirstObject.size()));
+  Expected<SmallVector<char, 0>> Sections =
+      codegenSectionsOf(toStringRef(Result.FirstObject));
   if (!Sections)
     return Sections.takeError();
   Result.Object = std::move(*Sections);
@@ -193,7 +192,7 @@ Error dtlto::compileModule(const CompileInputs &In, const CompileSpec &Spec,
     if (Result.HasErrors || !std::exchange(Result.IsProduced, false) ||
         C.isStopped())
       return Error::success();
-    return C.generate(StringRef(IR.data(), IR.size()));
+    return C.generate(toStringRef(IR));
   }
   if (Error E = C.both(Spec))
     return E;

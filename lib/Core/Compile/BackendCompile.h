@@ -78,6 +78,10 @@ llvm::Error compileModule(const CompileInputs &In, const CompileSpec &Spec,
                           CompileClient &Client, CompiledModule &Result,
                           const std::atomic<bool> *Stop = nullptr);
 
+/// Writes \p DI to \p OS like LLD's own handler, without the severity. If
+/// LLVM's text lacks the module's name, the name comes first.
+void printDiagnostic(const llvm::DiagnosticInfo &DI, llvm::raw_ostream &OS);
+
 /// Returns the sections of codegen data of \p Object (packSections()).
 llvm::Expected<llvm::SmallVector<char, 0>>
 codegenSectionsOf(llvm::StringRef Object);

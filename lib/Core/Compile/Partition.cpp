@@ -33,11 +33,8 @@ static uint64_t numInstructions(const GlobalValue &V) {
 
 Partition::Partition(const Module &M, unsigned NumParts) {
   ReferenceGraph G(M);
-  for (const GlobalAlias &A : M.aliases()) {
-    int64_t Offset;
-    if (const GlobalObject *Object = resolveAlias(A, Offset))
-      Resolved[&A] = {Object, Offset};
-  }
+  for (const GlobalAlias &A : M.aliases())
+    Resolved[&A] = resolveAlias(A);
   cut(G, NumParts);
   copy(G);
 }

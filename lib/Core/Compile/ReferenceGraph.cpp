@@ -132,7 +132,8 @@ static void forEachConstant(const GlobalValue &V,
     if (C && !isa<ConstantData>(C) && Visited.insert(C).second)
       Worklist.push_back(C);
   };
-  auto Walk = [&] {
+  auto Walk = [&](const Value *Root) {
+    Add(Root);
     while (!Worklist.empty()) {
       const Constant *C = Worklist.pop_back_val();
       Visit(*C);
@@ -141,25 +142,19 @@ static void forEachConstant(const GlobalValue &V,
           Add(C->getOperand(I - 1));
     }
   };
-  for (const Use &Operand : V.operands()) {
-    Add(Operand);
-    Walk();
-  }
+  for (const Use &Operand : V.operands())
+    Walk(Operand);
   auto *F = dyn_cast<Function>(&V);
   if (!F)
     return;
   // With clang 15 and 16, this metadata names a global that is also in
   // llvm.compiler.used.
   if (const MDNode *Prologue = F->getMetadata(LLVMContext::MD_func_sanitize))
-    for (const MDOperand &Operand : Prologue->operands()) {
-      Add(mdconst::dyn_extract_or_null<Constant>(Operand));
-      Walk();
-    }
+    for (const MDOperand &Operand : Prologue->operands())
+      Walk(mdconst::dyn_extract_or_null<Constant>(Operand));
   for (const Instruction &I : instructions(F))
-    for (const Use &Operand : I.operands()) {
-      Add(Operand);
-      Walk();
-    }
+    for (const Use &Operand : I.operands())
+      Walk(Operand);
 }
 
 void dtlto::forEachReference(const GlobalValue &V,
@@ -170,24 +165,23 @@ void dtlto::forEachReference(const GlobalValue &V,
   });
 }
 
-const GlobalObject *dtlto::resolveAlias(const GlobalAlias &A, int64_t &Offset) {
+ObjectAndOffset dtlto::resolveAlias(const GlobalAlias &A) {
   const GlobalObject *O = A.getAliaseeObject();
   if (!O || O->getType() != A.getType() || A.isInterposable())
-    return nullptr;
+    return {};
   // COFF names a comdat after a symbol; for a vtable, the symbol is an alias.
   if (O->getComdat() && O->getComdat()->getName() == A.getName())
-    return nullptr;
+    return {};
   // A symbol that may be preempted can't replace one that may not.
   if (!O->hasLocalLinkage() && O->hasDefaultVisibility() &&
       !(O->isDSOLocal() && A.isDSOLocal() && A.hasDefaultVisibility()))
-    return nullptr;
+    return {};
   const DataLayout &DL = A.getParent()->getDataLayout();
   APInt Bytes(DL.getIndexTypeSizeInBits(A.getType()), 0);
   if (A.stripAndAccumulateConstantOffsets(DL, Bytes, true) != O ||
       (A.isThreadLocal() && !Bytes.isZero()))
-    return nullptr;
-  Offset = Bytes.getSExtValue();
-  return O;
+    return {};
+  return {O, Bytes.getSExtValue()};
 }
 
 /// Whether \p A is the only reference to its aliasee.
@@ -235,7 +229,7 @@ ReferenceGraph::ReferenceGraph(const Module &Mod) : Mod(Mod) {
   Classes.grow(Assembly + 1);
   addReferences();
   for (const GlobalAlias &A : Mod.aliases())
-    if (int64_t Offset; !isOnlyName(A) && !resolveAlias(A, Offset))
+    if (!isOnlyName(A) && !resolveAlias(A).first)
       addObservers(A);
 
   for (unsigned N = 0; N != NumNodes; ++N)

@@ -45,11 +45,13 @@ void forEachReference(
     const llvm::GlobalValue &V,
     llvm::function_ref<void(const llvm::GlobalValue &)> Visit);
 
-/// Returns the object that other parts use in place of \p A, and sets \p Offset
-/// to the byte offset in it. Returns null if they use a declaration of \p A.
-/// The optimizer treats two declarations as two objects.
-const llvm::GlobalObject *resolveAlias(const llvm::GlobalAlias &A,
-                                       int64_t &Offset);
+/// An object and a byte offset in it.
+using ObjectAndOffset = std::pair<const llvm::GlobalObject *, int64_t>;
+
+/// Returns what other parts use in place of \p A. The object is null if they
+/// use a declaration of \p A. The optimizer treats two declarations as two
+/// objects.
+ObjectAndOffset resolveAlias(const llvm::GlobalAlias &A);
 
 class ReferenceGraph {
 public:

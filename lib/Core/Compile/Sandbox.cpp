@@ -7,7 +7,6 @@
 
 #include "Compile/Sandbox.h"
 #include "Support/Failure.h"
-#include "llvm/Support/Errc.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
@@ -54,51 +53,19 @@ void TemporaryFiles::add(std::string Path) {
   Paths.push_back(std::move(Path));
 }
 
-Expected<std::string> TemporaryFiles::write(StringRef Bytes) {
-  std::string Path;
-  Expected<int> Fd = create("profile", Path);
-  if (!Fd)
-    return Fd.takeError();
-  raw_fd_ostream OS(*Fd, /*shouldClose=*/true);
+Expected<std::string> TemporaryFiles::create(StringRef Kind, StringRef Bytes) {
+  int Fd;
+  SmallString<128> Path;
+  if (std::error_code EC =
+          sys::fs::createTemporaryFile("dtlto", Kind, Fd, Path))
+    return createFileError(Path, EC);
+  add(Path.str().str());
+  raw_fd_ostream OS(Fd, /*shouldClose=*/true);
   OS << Bytes;
   OS.close();
   if (std::error_code EC = OS.error()) {
     OS.clear_error();
     return createFileError(Path, EC);
   }
-  return Path;
-}
-
-Expected<std::string> TemporaryFiles::createOutput(StringRef Kind) {
-  std::string Path;
-  Expected<int> Fd = create(Kind, Path);
-  if (!Fd)
-    return Fd.takeError();
-  sys::fs::file_t File = sys::fs::convertFDToNativeFile(*Fd);
-  sys::fs::closeFile(File);
-  return Path;
-}
-
-Expected<int> TemporaryFiles::create(StringRef Kind, std::string &Path) {
-  std::error_code EC;
-  for (unsigned Tries = 0; Tries != 128; ++Tries) {
-    SmallString<128> Unique;
-    sys::fs::createUniquePath("dtlto-%%%%%%." + Kind, Unique,
-                              /*MakeAbsolute=*/true);
-    Path = Unique.str().str();
-    // Register the path first, so that no signal can leave the file behind.
-    sys::RemoveFileOnSignal(Path);
-    int Fd;
-    EC = sys::fs::openFileForReadWrite(
-        Path, Fd, sys::fs::CD_CreateNew, sys::fs::OF_None,
-        sys::fs::owner_read | sys::fs::owner_write);
-    if (!EC) {
-      Paths.push_back(Path);
-      return Fd;
-    }
-    sys::DontRemoveFileOnSignal(Path); // belongs to another process
-    if (EC != errc::file_exists)
-      break;
-  }
-  return createFileError(Path, EC);
+  return Paths.back();
 }

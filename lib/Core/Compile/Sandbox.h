@@ -48,18 +48,14 @@ public:
   /// then.
   void removeOnSignal() const;
 
-  /// Writes a file with \p Bytes; returns its path.
-  llvm::Expected<std::string> write(llvm::StringRef Bytes);
-
-  /// Creates a file for LLVM to write; returns its path.
-  llvm::Expected<std::string> createOutput(llvm::StringRef Kind);
+  /// Creates a file with \p Bytes; returns its path, which ends with \p Kind.
+  llvm::Expected<std::string> create(llvm::StringRef Kind,
+                                     llvm::StringRef Bytes = "");
 
   /// Also removes \p Path at the end.
   void add(std::string Path);
 
 private:
-  llvm::Expected<int> create(llvm::StringRef Kind, std::string &Path);
-
   std::vector<std::string> Paths;
 };
 

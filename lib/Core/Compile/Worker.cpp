@@ -12,16 +12,15 @@
 
 #include "Compile/Worker.h"
 #include "Bundle/CodegenData.h"
-#include "Compile/BackendCompile.h"
 #include "Compile/ModulePart.h"
 #include "Compile/Sandbox.h"
 #include "Config/ConfigJSON.h"
 #include "Support/Failure.h"
 #include "Support/Text.h"
 #include "LLVM/CodegenData.h"
-#include "LLVM/Diagnostics.h"
 #include "LLVM/Index.h"
 #include "LLVM/Module.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/Module.h"
 #include "llvm/LTO/LTO.h"
@@ -50,6 +49,13 @@ private:
   }
   Error willGenerate() override { return Limit.set(); }
 
+  /// The names of profiles, and the fields for their paths.
+  auto profiles() {
+    return std::array{
+        std::pair(&Extras.CSIRProfile, &Conf.CSIRProfile),
+        std::pair(&Extras.SampleProfile, &Conf.SampleProfile),
+        std::pair(&Extras.ProfileRemapping, &Conf.ProfileRemapping)};
+  }
   Expected<StringRef> configFile(StringRef Name) const;
   Error makeFiles();
   Error useCodegenData();
@@ -107,16 +113,13 @@ Expected<StringRef> Worker::configFile(StringRef Name) const {
 
 /// Creates the files that fields of the configuration name.
 Error Worker::makeFiles() {
-  for (auto [Name, Field] :
-       {std::pair(&Extras.CSIRProfile, &Conf.CSIRProfile),
-        std::pair(&Extras.SampleProfile, &Conf.SampleProfile),
-        std::pair(&Extras.ProfileRemapping, &Conf.ProfileRemapping)}) {
+  for (auto [Name, Field] : profiles()) {
     if (Name->empty())
       continue;
     Expected<StringRef> Bytes = configFile(*Name);
     if (!Bytes)
       return Bytes.takeError();
-    if (Error E = Files.write(*Bytes).moveInto(*Field))
+    if (Error E = Files.create("profile", *Bytes).moveInto(*Field))
       return E;
   }
   if (StringRef Name = Extras.FunctionList; !Name.empty()) {
@@ -129,12 +132,12 @@ Error Worker::makeFiles() {
   // The object records the name in the linker; the actual file is another.
   if (!Extras.DwoName.empty()) {
     Conf.SplitDwarfFile = Extras.DwoName;
-    if (Error E = Files.createOutput("dwo").moveInto(Conf.SplitDwarfOutput))
+    if (Error E = Files.create("dwo").moveInto(Conf.SplitDwarfOutput))
       return E;
   }
   if (!Extras.Remarks)
     return Error::success();
-  if (Error E = Files.createOutput("remarks").moveInto(Conf.RemarksFilename))
+  if (Error E = Files.create("remarks").moveInto(Conf.RemarksFilename))
     return E;
   Remarks = sideFiles(Conf, 0).Remarks;
   Files.add(Remarks);
@@ -211,10 +214,7 @@ void Worker::diagnose(const DiagnosticInfo &DI) {
   OS << LLVMContext::getDiagnosticMessagePrefix(DI.getSeverity()) << ": ";
   printDiagnostic(DI, OS);
   Text = replacePath(OS.str(), JobBundle.primary().Path, JobBundle.Name);
-  for (auto [Path, Name] :
-       {std::pair(&Conf.CSIRProfile, &Extras.CSIRProfile),
-        std::pair(&Conf.SampleProfile, &Extras.SampleProfile),
-        std::pair(&Conf.ProfileRemapping, &Extras.ProfileRemapping)})
+  for (auto [Name, Path] : profiles())
     if (!Name->empty())
       Text = replacePath(Text, *Path, *Name);
   Report(Text);
@@ -276,10 +276,7 @@ static Error takeFile(StringRef Path, std::unique_ptr<MemoryBuffer> &Bytes) {
 }
 
 Expected<WorkerResult> Worker::take(CompiledModule Compiled) {
-  WorkerResult Result;
-  Result.Object = std::move(Compiled.Object);
-  Result.IsProduced = Compiled.IsProduced;
-  Result.Optimized = std::move(Compiled.Optimized);
+  WorkerResult Result{std::move(Compiled), nullptr, nullptr};
   if (Error E = takeFile(Conf.SplitDwarfOutput, Result.Dwo))
     return std::move(E);
   if (Error E = takeFile(Remarks, Result.Remarks))
@@ -322,13 +319,13 @@ Expected<WorkerResult> Worker::run() {
 
 JobOutputs WorkerResult::outputs() const {
   JobOutputs Result;
-  Result.Object = StringRef(Object.data(), Object.size());
+  Result.Object = toStringRef(Object);
   if (Dwo)
     Result.Dwo = Dwo->getBuffer();
   if (Remarks)
     Result.Remarks = Remarks->getBuffer();
   if (Optimized)
-    Result.Optimized = StringRef(Optimized->data(), Optimized->size());
+    Result.Optimized = toStringRef(*Optimized);
   return Result;
 }
 

@@ -10,20 +10,16 @@
 
 #include "Bundle/Bundle.h"
 #include "Bundle/JobOutputs.h"
+#include "Compile/BackendCompile.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <functional>
 #include <memory>
-#include <optional>
 
 namespace dtlto {
 
-struct WorkerResult {
-  llvm::SmallVector<char, 0> Object;
-  bool IsProduced = false; // LLVM made an object, maybe an empty one
+struct WorkerResult : CompiledModule {
   /// The other files of a job that makes them.
   std::unique_ptr<llvm::MemoryBuffer> Dwo, Remarks;
-  /// The optimized module, if the job returns it; empty: it can't be kept.
-  std::optional<llvm::SmallVector<char, 0>> Optimized;
 
   JobOutputs outputs() const;
 };

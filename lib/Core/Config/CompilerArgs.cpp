@@ -9,7 +9,6 @@
 #include "Config/ConfigFields.h"
 #include "Config/LLVMOptions.h"
 #include "Support/Failure.h"
-#include "LLVM/ConfigCompat.h"
 
 using namespace llvm;
 using namespace dtlto;

@@ -89,8 +89,9 @@ namespace dtlto {
 #define FIXED_AS_TEXT(NAME, WHAT) Visit.fixed(#NAME, isUnset(O.NAME, 0), WHAT);
 #define UNUSED(NAME) Visit.unused(#NAME);
 #define ONLY_CODEGEN(...)                                                      \
-  Visit.onlyCodegen();                                                         \
-  __VA_ARGS__
+  if (Visit.wantsCodegenFields()) {                                            \
+    __VA_ARGS__                                                                \
+  }
 
 constexpr const char *SaveTempsHooks = "--save-temps or --lto-emit-llvm";
 
@@ -287,7 +288,8 @@ template <class Visitor, class T> void visitTargetFlags(Visitor &Visit, T &O) {
       frontend("-fbasic-block-sections=",
                {"all", nullptr, LLVM_VERSION_MAJOR < 20 ? "labels" : nullptr},
                List)))
-  Visit.require(O.BBSections != llvm::BasicBlockSection::List, List);
+  if (Visit.wantsCodegenFields())
+    Visit.require(O.BBSections != llvm::BasicBlockSection::List, List);
   ONLY_CODEGEN(FIXED_AS_TEXT(BBSectionsFuncListBuf, List))
 #if LLVM_VERSION_MAJOR >= 22
   FLAG(EmitCallGraphSection, same("-mllvm -call-graph-section"))
@@ -431,11 +433,10 @@ template <class Visitor, class T> void visitMC(Visitor &Visit, T &O) {
   // Pointers to the words of the process's command line, for CodeView.
   constexpr const char *Words =
       "the compiler's command line in debug information";
-#if LLVM_VERSION_MAJOR < 21
   FIXED_AS_TEXT(Argv0, Words)
+#if LLVM_VERSION_MAJOR < 21
   FIXED_AS_TEXT(CommandLineArgs, Words)
 #else
-  FIXED_AS_TEXT(Argv0, Words)
   FIXED_AS_TEXT(CommandlineArgs, Words)
 #endif
   FIXED_AS_TEXT(IASSearchPaths, "folders for the assembler's .include")

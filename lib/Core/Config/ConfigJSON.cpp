@@ -19,8 +19,8 @@
 #include "Config/LLVMOptions.h"
 #include "Support/Failure.h"
 #include "Support/JSONShape.h"
+#include "Support/Text.h"
 #include "LLVM/CodegenData.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -33,16 +33,14 @@ using namespace dtlto;
 
 /// The maximum size in bytes; configurations are far smaller.
 static constexpr size_t MaxSize = 1 << 20;
+/// The members of a configuration, with its sections.
+static constexpr size_t NumMembers = 10;
 /// The depth of a configuration's objects and arrays.
 static constexpr unsigned MaxDepth = 3;
 
-/// Returns \p Bytes as a short printable line for messages.
+/// Returns \p Bytes for messages.
 static std::string quoted(StringRef Bytes) {
-  std::string Result = "'";
-  raw_string_ostream OS(Result);
-  printEscapedString(Bytes.take_front(60), OS);
-  OS << (Bytes.size() > 60 ? "...'" : "'");
-  return OS.str();
+  return "'" + sanitizedLine(Bytes, 60) + "'";
 }
 
 /// Calls \p Each with each section's name and a visitor of its fields.
@@ -91,19 +89,15 @@ public:
   }
 
   void flag(StringRef Name, bool Value) {
-    if (!isLeftOut())
-      OS.attribute(Name, Value || (OnlyCodegen && Name == "CodeGenOnly"));
+    OS.attribute(Name, Value || (OnlyCodegen && Name == "CodeGenOnly"));
   }
   void number(StringRef Name, int64_t Value, int64_t Min, int64_t Max) {
     LastField = Name;
     checkRange(Name, Value, Min, Max);
-    if (!isLeftOut())
-      OS.attribute(Name, Value);
+    OS.attribute(Name, Value);
   }
   void pair(StringRef Name, const std::array<int64_t, 2> &Value, int64_t Min,
             int64_t Max) {
-    if (isLeftOut())
-      return;
     OS.attributeArray(Name, [&] {
       for (int64_t N : Value) {
         checkRange(Name, N, Min, Max);
@@ -113,20 +107,15 @@ public:
   }
   void optional(StringRef Name, std::optional<uint64_t> Value, uint64_t Max) {
     require(!Value || *Value <= Max, "the value of " + Name);
-    if (!isLeftOut())
-      OS.attribute(Name, Value ? json::Value(*Value) : json::Value(nullptr));
+    OS.attribute(Name, Value ? json::Value(*Value) : json::Value(nullptr));
   }
   void text(StringRef Name, StringRef Value) {
     LastField = Name;
-    if (isLeftOut())
-      return;
     OS.attributeBegin(Name);
     write(Name, ReplacedFields.contains(Name) ? "" : Value);
     OS.attributeEnd();
   }
   void texts(StringRef Name, ArrayRef<std::string> Value) {
-    if (isLeftOut())
-      return;
     OS.attributeArray(Name, [&] {
       for (StringRef S : Value)
         write(Name, S);
@@ -135,9 +124,8 @@ public:
   void fixed(StringRef Name, bool IsAllowed, const Twine &What) {
     LastField = Name;
     require(IsAllowed, What);
-    isLeftOut();
   }
-  void onlyCodegen() { SkipsNext = OmitsCodegen; }
+  bool wantsCodegenFields() const { return !OmitsCodegen; }
   void require(bool IsAllowed, const Twine &What) {
     if (!IsAllowed && Reason.empty() && !ReplacedFields.contains(LastField))
       Reason = What.str();
@@ -146,8 +134,6 @@ public:
   std::string Reason;
 
 private:
-  /// Whether to leave out the current field. Call it once per field.
-  bool isLeftOut() { return std::exchange(SkipsNext, false); }
   void checkRange(StringRef Name, int64_t Value, int64_t Min, int64_t Max) {
     require(Min <= Value && Value <= Max,
             "the value " + Twine(Value) + " of " + Name);
@@ -161,7 +147,6 @@ private:
 
   json::OStream &OS;
   const bool OmitsCodegen;    // leave out what only code generation reads
-  bool SkipsNext = false;     // the next field is left out
   const bool OnlyCodegen;     // always write true for CodeGenOnly
   StringSet<> ReplacedFields; // fields that the extras replace
   StringRef LastField;        // the field that require() refers to
@@ -181,8 +166,7 @@ static Error checkWords(ArrayRef<std::string> Words) {
   return Error::success();
 }
 
-/// Writes a configuration with the options \p Words, as writeConfig() does, or
-/// with \p OmitsCodegen as writeOptimizationConfig() does.
+/// Does the work of writeConfig(). \p Words are a compiler's options.
 static Expected<std::string> writeText(const lto::Config &Conf,
                                        ArrayRef<std::string> Words,
                                        const ConfigExtras &Extras,
@@ -236,11 +220,10 @@ static Expected<std::string> writeText(const lto::Config &Conf,
   return Text;
 }
 
-/// Writes a configuration with \p LLVMOptions, reduced to a compiler's.
-static Expected<std::string> write(const lto::Config &Conf,
-                                   ArrayRef<std::string> LLVMOptions,
-                                   const ConfigExtras &Extras,
-                                   bool OmitsCodegen) {
+Expected<std::string> dtlto::writeConfig(const lto::Config &Conf,
+                                         ArrayRef<std::string> LLVMOptions,
+                                         const ConfigExtras &Extras,
+                                         bool OmitsCodegen) {
   // Check before filtering, which drops words that compilers don't need.
   if (Error E = checkWords(LLVMOptions))
     return std::move(E);
@@ -252,35 +235,14 @@ static Expected<std::string> write(const lto::Config &Conf,
                    Extras, OmitsCodegen);
 }
 
-Expected<std::string> dtlto::writeConfig(const lto::Config &Conf,
-                                         ArrayRef<std::string> LLVMOptions,
-                                         const ConfigExtras &Extras) {
-  return write(Conf, LLVMOptions, Extras, /*OmitsCodegen=*/false);
-}
-
-Expected<std::string>
-dtlto::writeOptimizationConfig(const lto::Config &Conf,
-                               ArrayRef<std::string> LLVMOptions,
-                               const ConfigExtras &Extras) {
-  return write(Conf, LLVMOptions, Extras, /*OmitsCodegen=*/true);
-}
-
 //===----------------------------------------------------------------------===//
 // Reading
 //===----------------------------------------------------------------------===//
 
-static bool readTexts(const json::Value &V, std::vector<std::string> &Result) {
-  const json::Array *A = V.getAsArray();
-  if (!A)
-    return false;
-  Result.clear();
-  for (const json::Value &Item : *A) {
-    std::optional<StringRef> S = Item.getAsString();
-    if (!S)
-      return false;
-    Result.push_back(S->str());
-  }
-  return true;
+/// Returns false if \p V is null or has another type.
+template <class T> static bool readValue(const json::Value *V, T &Result) {
+  json::Path::Root Root;
+  return V && json::fromJSON(*V, Result, Root);
 }
 
 namespace {
@@ -295,7 +257,7 @@ public:
 
   void flag(StringRef Name, bool &Value) {
     read(Name, "true or false",
-         [&](const json::Value &V) { return set(Value, V.getAsBoolean()); });
+         [&](const json::Value &V) { return readValue(&V, Value); });
   }
   void number(StringRef Name, int64_t &Value, int64_t Min, int64_t Max) {
     read(Name, "a number in its range",
@@ -320,11 +282,11 @@ public:
   }
   void text(StringRef Name, std::string &Value) {
     read(Name, "a string",
-         [&](const json::Value &V) { return set(Value, V.getAsString()); });
+         [&](const json::Value &V) { return readValue(&V, Value); });
   }
   void texts(StringRef Name, std::vector<std::string> &Value) {
     read(Name, "strings",
-         [&](const json::Value &V) { return readTexts(V, Value); });
+         [&](const json::Value &V) { return readValue(&V, Value); });
   }
 
   /// Returns why the object can't be read, or an empty string. Call it after
@@ -339,21 +301,9 @@ public:
   }
 
 private:
-  template <class T, class U>
-  static bool set(T &Value, const std::optional<U> &New) {
-    if (New)
-      Value = T(*New);
-    return New.has_value();
-  }
   static bool readNumber(const json::Value &V, int64_t &Value, int64_t Min,
                          int64_t Max) {
-    // json::Value would also return 1 for 1.0, and convert 1e300.
-    std::optional<int64_t> N;
-    if (std::optional<uint64_t> Whole = V.getAsUINT64();
-        Whole && *Whole <= uint64_t(std::numeric_limits<int64_t>::max()))
-      N = int64_t(*Whole);
-    else if (std::optional<double> D = V.getAsNumber(); D && *D < 0)
-      N = V.getAsInteger();
+    std::optional<int64_t> N = V.getAsInteger();
     if (!N || *N < Min || *N > Max)
       return false;
     Value = *N;
@@ -377,22 +327,21 @@ private:
 
 } // namespace
 
-/// Returns false if \p Top doesn't have exactly the extras that are written.
+/// Returns false if \p Top lacks an extra that is always written, or has one
+/// out of its range. Writing the result again detects all other differences.
 static bool readExtras(const json::Object &Top, ConfigExtras &Extras) {
   const json::Object *Files = Top.getObject("files");
   const json::Array *Passes = Top.getArray("passes");
-  const json::Value *Unavailable = Top.get("unavailable");
   const json::Object *Outputs = Top.getObject("outputs");
-  if (!Files || !Passes || !Unavailable || !Outputs ||
-      !readTexts(*Unavailable, Extras.Unavailable))
+  if (!Files || !Passes || !Outputs ||
+      !readValue(Top.get("unavailable"), Extras.Unavailable))
     return false;
-  // Writing the result again detects unknown members.
   forEachFile(Extras, [&](StringRef Name, std::string &File) {
     File = Files->getString(Name).value_or("").str();
   });
-  Extras.DwoName = Outputs->getString("dwo").value_or("").str();
-  Extras.ObjectName = Outputs->getString("object").value_or("").str();
-  Extras.Remarks = Outputs->getBoolean("remarks").value_or(false);
+  readValue(Outputs->get("dwo"), Extras.DwoName);
+  readValue(Outputs->get("object"), Extras.ObjectName);
+  readValue(Outputs->get("remarks"), Extras.Remarks);
   if (const json::Array *Part = Outputs->getArray("part")) {
     if (Part->size() != 2)
       return false;
@@ -403,19 +352,12 @@ static bool readExtras(const json::Object &Top, ConfigExtras &Extras) {
     Extras.Spec.Part = {static_cast<unsigned>(Index),
                         static_cast<unsigned>(Count)};
   }
-  Extras.ModuleName = Outputs->getString("module").value_or("").str();
-  if (const json::Value *Round = Outputs->get("round")) {
-    int64_t N = Round->getAsInteger().value_or(0);
-    if (N < 1 || N > 2)
-      return false;
-    Extras.Spec.Round = static_cast<unsigned>(N);
-  }
-  Extras.Spec.ReturnsOptimized =
-      Outputs->getBoolean("optimized").value_or(false);
+  readValue(Outputs->get("module"), Extras.ModuleName);
+  int64_t Round = Outputs->getInteger("round").value_or(0);
+  Extras.Spec.Round = static_cast<unsigned>(Round);
+  readValue(Outputs->get("optimized"), Extras.Spec.ReturnsOptimized);
   Extras.ObjCARCContract = !Passes->empty();
-  return all_of(*Passes, [](const json::Value &V) {
-    return V.getAsString() == StringRef(ARCContract);
-  });
+  return Round >= 0 && Round <= 2;
 }
 
 static Error invalidConfig(const Twine &Why) {
@@ -424,9 +366,7 @@ static Error invalidConfig(const Twine &Why) {
 
 static Error readSections(const json::Object &Top, lto::Config &Conf) {
   std::string Reason;
-  size_t NumSections = 0;
   forEachSection(Conf, [&](StringRef Name, auto VisitFields) {
-    ++NumSections;
     if (!Reason.empty())
       return;
     const json::Object *Fields = Top.getObject(Name);
@@ -440,7 +380,7 @@ static Error readSections(const json::Object &Top, lto::Config &Conf) {
   });
   if (!Reason.empty())
     return invalidConfig(Reason);
-  if (Top.size() != 6 + NumSections)
+  if (Top.size() != NumMembers)
     return invalidConfig("members other than the sections");
   return Error::success();
 }
@@ -466,8 +406,7 @@ Expected<ReadConfig> dtlto::readConfig(StringRef Text) {
                    ", but this is LLVM " LLVM_VERSION_STRING);
 
   ReadConfig Result;
-  const json::Value *Options = Top->get("options");
-  if (!Options || !readTexts(*Options, Result.LLVMOptions))
+  if (!readValue(Top->get("options"), Result.LLVMOptions))
     return invalidConfig("'options' is missing, or is not an array of strings");
   if (Error E = checkWords(Result.LLVMOptions))
     return std::move(E);
@@ -485,8 +424,8 @@ Expected<ReadConfig> dtlto::readConfig(StringRef Text) {
   if (Error E = readSections(*Top, Result.Conf))
     return std::move(E);
 
-  // This detects everything else: a repeated field, spaces, another order or
-  // spelling, a value that the writer refuses.
+  // This detects everything else: an unknown or repeated member, spaces,
+  // another order or spelling, a value that the writer refuses.
   Expected<std::string> CanonicalText =
       writeText(Result.Conf, Result.LLVMOptions, Result.Extras,
                 /*OmitsCodegen=*/false);

@@ -62,17 +62,14 @@ struct ConfigExtras {
 /// Returns a JSON object in one line; equal configurations give equal text.
 /// \p LLVMOptions are the user's options for LLVM itself (`-mllvm`). Fails with
 /// a one-line reason that names the option or field that can't be sent.
+///
+/// With \p OmitsCodegen, leaves out file names, outputs, and what only code
+/// generation reads: configurations with equal texts then produce the same
+/// optimized module.
 llvm::Expected<std::string> writeConfig(const llvm::lto::Config &Conf,
                                         llvm::ArrayRef<std::string> LLVMOptions,
-                                        const ConfigExtras &Extras = {});
-
-/// Like writeConfig(), without file names, outputs, and what only code
-/// generation reads. Configurations with equal texts produce the same optimized
-/// module.
-llvm::Expected<std::string>
-writeOptimizationConfig(const llvm::lto::Config &Conf,
-                        llvm::ArrayRef<std::string> LLVMOptions,
-                        const ConfigExtras &Extras);
+                                        const ConfigExtras &Extras = {},
+                                        bool OmitsCodegen = false);
 
 struct ReadConfig {
   /// Has the hook, but not the files that \c Extras names.

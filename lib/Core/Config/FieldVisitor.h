@@ -21,10 +21,10 @@
 //     fixed fields have their values
 //   require(bool IsAllowed, What)
 //     another condition on the previous field, for text
-//   onlyCodegen()
-//     only code generation reads the next field. All other fields count as
-//     read by earlier passes, too: targets tell passes much about CPU, features
-//     and options (TargetTransformInfo)
+//   wantsCodegenFields()
+//     whether to visit fields that only code generation reads. All other fields
+//     count as read by earlier passes, too: targets tell passes much about CPU,
+//     features and options (TargetTransformInfo)
 //   clang(const ClangSetting &Setting, bool IsDefault, Value)
 //     how clang gets the value: a number, enumerator or flag as
 //     std::optional<uint64_t>, or texts. IsDefault: the value is that of a new
@@ -85,7 +85,7 @@ struct FieldVisitor {
   template <class... T> void fixed(T &&...) {}
   template <class... T> void unused(T &&...) {}
   template <class... T> void require(T &&...) {}
-  void onlyCodegen() {}
+  bool wantsCodegenFields() const { return true; }
   template <class... T> void clang(T &&...) {}
 };
 

@@ -7,14 +7,13 @@
 
 #include "Config/LLVMOptions.h"
 #include "Support/Failure.h"
+#include "Support/Text.h"
 #include "LLVM/CodegenData.h"
-#include "LLVM/ConfigCompat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/CommandLine.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 using namespace dtlto;
@@ -212,10 +211,7 @@ Error dtlto::checkCompilerOptions(ArrayRef<std::string> Words) {
       HasOption = true;
       continue;
     }
-    std::string Why = "-mllvm ";
-    raw_string_ostream OS(Why);
-    printEscapedString(Word.Text.take_front(60), OS);
-    return failure(OS.str());
+    return failure("-mllvm " + sanitizedLine(Word.Text, 60));
   }
   return Error::success();
 }

@@ -14,17 +14,13 @@
 
 namespace dtlto {
 
+inline bool hasCache(const llvm::FileCache &Cache) {
 #if LLVM_VERSION_MAJOR >= 20
-using CacheFunction = llvm::FileCacheFunction;
-inline llvm::FileCache makeCache(CacheFunction Lookup) {
-  return {std::move(Lookup), ""};
-}
-inline bool hasCache(const llvm::FileCache &Cache) { return Cache.isValid(); }
+  return Cache.isValid();
 #else
-using CacheFunction = llvm::FileCache;
-inline llvm::FileCache makeCache(CacheFunction Lookup) { return Lookup; }
-inline bool hasCache(const llvm::FileCache &Cache) { return bool(Cache); }
+  return bool(Cache);
 #endif
+}
 
 /// Returns the folder of \p Cache. Before LLVM 20, FileCache lacks it; then
 /// returns \p OnCommandLine.
@@ -39,12 +35,17 @@ inline std::string cacheFolder(const llvm::FileCache &Cache,
 #endif
 }
 
-/// Commits \p Stream. Call it once, after the last byte was written.
-inline llvm::Error commitStream(llvm::CachedFileStream &Stream) {
+/// Writes \p Bytes to a stream of \p To. A cache stores them and adds them to
+/// the link in commit() or, before LLVM 21, in the stream's destructor.
+inline llvm::Error writeStream(const llvm::AddStreamFn &To, unsigned Task,
+                               const llvm::Twine &Name, llvm::StringRef Bytes) {
+  auto Stream = To(Task, Name);
+  if (!Stream)
+    return Stream.takeError();
+  *(*Stream)->OS << Bytes;
 #if LLVM_VERSION_MAJOR >= 21
-  return Stream.commit();
+  return (*Stream)->commit();
 #else
-  (void)Stream;
   return llvm::Error::success();
 #endif
 }

@@ -56,12 +56,16 @@ inline bool isCodegenData(llvm::StringRef Name) {
                         : Name.starts_with("codegen-data");
 }
 
+/// Returns the value of LLVM's option \p Name, or T() if LLVM has no such
+/// option.
+template <class T> T optionValue(llvm::StringRef Name) {
+  llvm::cl::Option *Option = findOption(Name);
+  return Option ? static_cast<llvm::cl::opt<T> *>(Option)->getValue() : T();
+}
+
 /// Whether LLVM compiles each module twice, the second time with the data of
 /// the first. LLVM does so itself, with any backend.
-inline bool compilesTwice() {
-  llvm::cl::Option *Option = findOption(TwoRoundsOption);
-  return Option && static_cast<llvm::cl::opt<bool> *>(Option)->getValue();
-}
+inline bool compilesTwice() { return optionValue<bool>(TwoRoundsOption); }
 
 inline void setCompilesTwice(bool Value) {
   static_cast<llvm::cl::opt<bool> *>(findOption(TwoRoundsOption))
@@ -71,12 +75,10 @@ inline void setCompilesTwice(bool Value) {
 /// Returns the file of data that LLVM's options name for code generation to
 /// read. Empty: none.
 inline std::string codegenDataPath() {
-  llvm::cl::Option *Path = findOption(CodegenDataOption);
-  llvm::cl::Option *Generate = findOption("codegen-data-generate");
-  if (!HasCodegenData || !Path || compilesTwice() ||
-      (Generate && static_cast<llvm::cl::opt<bool> *>(Generate)->getValue()))
+  if (!HasCodegenData || compilesTwice() ||
+      optionValue<bool>("codegen-data-generate"))
     return {};
-  return static_cast<llvm::cl::opt<std::string> *>(Path)->getValue();
+  return optionValue<std::string>(CodegenDataOption);
 }
 
 /// Whether LLVM's cache keys distinguish links with two rounds.
@@ -105,15 +107,22 @@ inline void emitCodegenData() {
 /// Whether objects contain data, and so their module's name.
 inline bool emitsCodegenData() { return llvm::cgdata::emitCGData(); }
 
+/// Returns the option for which objects contain data, for messages; empty if
+/// they contain none.
+inline llvm::StringRef emittingOption() {
+  if (!emitsCodegenData())
+    return "";
+  return compilesTwice() ? TwoRoundsOption
+                         : llvm::StringLiteral("codegen-data-generate");
+}
+
 /// Returns the file whose data this process uses because of LLVM's options.
 /// Empty if there is none, or if LLVM can't use it and has warned of it.
 inline std::string usedCodegenDataPath() {
   llvm::CodeGenData &Data = llvm::CodeGenData::getInstance();
   if (!Data.hasOutlinedHashTree() && !Data.hasStableFunctionMap())
     return {};
-  return static_cast<llvm::cl::opt<std::string> *>(
-             findOption(CodegenDataOption))
-      ->getValue();
+  return optionValue<std::string>(CodegenDataOption);
 }
 
 /// Makes code generation use the data in \p File. Set \p Finalize if
@@ -240,6 +249,7 @@ inline llvm::Error noCodegenData() {
 }
 inline void emitCodegenData() {}
 inline bool emitsCodegenData() { return false; }
+inline llvm::StringRef emittingOption() { return ""; }
 inline std::string usedCodegenDataPath() { return {}; }
 inline llvm::Error publishCodegenData(llvm::StringRef, bool) {
   return noCodegenData();

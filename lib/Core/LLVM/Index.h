@@ -16,7 +16,6 @@
 #include "llvm/Support/Error.h"
 #include "llvm/Transforms/IPO/FunctionImport.h"
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -40,64 +39,54 @@ struct OwningImportList {
 #endif
 };
 
-/// The imports of several lists, by module.
+/// The imported definitions of several lists, by module.
 class ImportsByModule {
+public:
   using List = llvm::FunctionImporter::ImportMapTy;
 
-public:
-  /// Borrows \p Lists.
   explicit ImportsByModule(llvm::ArrayRef<const List *> Lists) {
     for (const List *L : Lists)
 #if LLVM_VERSION_MAJOR >= 20
-      for (const auto &[Module, GUID, Kind] : *L) {
-        if (Kind == llvm::GlobalValueSummary::Definition)
-          at(Module).push_back(GUID);
-      }
+      for (const auto &[Module, GUID, Kind] : *L)
+        add(Module, GUID, Kind);
 #else
       for (const auto &[Module, GUIDs] : *L)
-        at(Module).push_back(&GUIDs);
+        for (const auto &[GUID, Kind] : GUIDs)
+          add(Module, GUID, Kind);
 #endif
   }
 
-  /// Calls \p Each(GUID) for each imported definition of \p Module, once for
-  /// each list that has it. Any thread.
-  template <class Fn> void forEach(llvm::StringRef Module, Fn Each) const {
+  /// Returns the imported definitions of \p Module, once for each list that has
+  /// them. Any thread.
+  llvm::ArrayRef<llvm::GlobalValue::GUID> of(llvm::StringRef Module) const {
     auto It = Modules.find(Module);
     if (It == Modules.end())
-      return;
-    for (const auto &Entry : It->second)
-#if LLVM_VERSION_MAJOR >= 20
-      Each(Entry);
-#else
-      for (const auto &[GUID, Kind] : *Entry)
-        if (Kind == llvm::GlobalValueSummary::Definition)
-          Each(GUID);
-#endif
+      return {};
+    return It->second;
   }
 
 private:
-#if LLVM_VERSION_MAJOR >= 20
-  using ModuleImports = std::vector<llvm::GlobalValue::GUID>;
-#else
-  using ModuleImports = std::vector<const List::mapped_type *>;
-#endif
+  using GUIDs = std::vector<llvm::GlobalValue::GUID>;
 
-  /// The index owns the names, so equal names have equal addresses.
-  ModuleImports &at(llvm::StringRef Name) {
-    if (!Last || LastName != Name.data()) {
-      ModuleImports *&Slot = ByAddress[Name.data()];
+  void add(llvm::StringRef Module, llvm::GlobalValue::GUID GUID,
+           llvm::GlobalValueSummary::ImportKind Kind) {
+    if (Kind != llvm::GlobalValueSummary::Definition)
+      return;
+    // The index owns the names, so equal names have equal addresses.
+    if (!Last || LastName != Module.data()) {
+      GUIDs *&Slot = ByAddress[Module.data()];
       if (!Slot)
-        Slot = &Modules[Name];
+        Slot = &Modules[Module];
       Last = Slot;
-      LastName = Name.data();
+      LastName = Module.data();
     }
-    return *Last;
+    Last->push_back(GUID);
   }
 
-  llvm::StringMap<ModuleImports> Modules;
-  llvm::DenseMap<const char *, ModuleImports *> ByAddress;
+  llvm::StringMap<GUIDs> Modules;
+  llvm::DenseMap<const char *, GUIDs *> ByAddress;
   const char *LastName = nullptr;
-  ModuleImports *Last = nullptr; // of LastName
+  GUIDs *Last = nullptr; // of LastName
 };
 
 /// Estimates the work of preparing a job with \p List, for comparisons only.
@@ -163,6 +152,13 @@ inline llvm::GlobalValueSummary::GVFlags lookupOnlyFlags() {
   );
 }
 
+/// Whether the contents of \p Module are part of LLVM's cache keys.
+inline bool hasHash(const llvm::ModuleSummaryIndex &Index,
+                    llvm::StringRef Module) {
+  return Index.modulePaths().count(Module) &&
+         Index.getModuleHash(Module) != llvm::ModuleHash();
+}
+
 /// Returns all summaries of a symbol; callers may change them.
 inline llvm::ArrayRef<std::unique_ptr<llvm::GlobalValueSummary>>
 summariesOf(const llvm::GlobalValueSummaryInfo &Info) {
@@ -171,34 +167,6 @@ summariesOf(const llvm::GlobalValueSummaryInfo &Info) {
 #else
   return Info.SummaryList;
 #endif
-}
-
-/// Adds \p Name to an index's set of functions with control flow integrity.
-template <class Functions>
-void addCfiFunction(Functions &Symbols, llvm::StringRef Name) {
-#if LLVM_VERSION_MAJOR >= 23
-  Symbols.addSymbolWithThinLTOGUID(Name, guidOf(Name));
-#elif LLVM_VERSION_MAJOR >= 21
-  Symbols.emplace(Name);
-#else
-  Symbols.insert(Name.str());
-#endif
-}
-
-/// Returns the names in such a set.
-template <class Functions>
-std::set<std::string> cfiNames(const Functions &Symbols) {
-  std::set<std::string> Names;
-#if LLVM_VERSION_MAJOR >= 23
-  for (const auto &[Name, GUID] : Symbols.getSortedSymbols())
-    Names.insert(Name.str());
-#elif LLVM_VERSION_MAJOR >= 21
-  for (llvm::StringRef Name : Symbols.symbols())
-    Names.insert(Name.str());
-#else
-  Names.insert(Symbols.begin(), Symbols.end());
-#endif
-  return Names;
 }
 
 } // namespace dtlto

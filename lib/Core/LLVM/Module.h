@@ -13,9 +13,6 @@
 #include "llvm/IR/GlobalValue.h"
 #include "llvm/IR/Module.h"
 #include "llvm/TargetParser/Triple.h"
-#if LLVM_VERSION_MAJOR >= 23
-#include "llvm/Transforms/Utils/AssignGUID.h"
-#endif
 #include <string>
 
 namespace dtlto {
@@ -63,15 +60,6 @@ inline bool isAsmProperty(unsigned Code) {
 #else
   (void)Code;
   return false;
-#endif
-}
-
-/// Assigns GUIDs like clang before it makes the summary.
-inline void assignGUIDs(llvm::Module &M) {
-#if LLVM_VERSION_MAJOR >= 23
-  llvm::AssignGUIDPass::runOnModule(M);
-#else
-  (void)M;
 #endif
 }
 

@@ -22,6 +22,7 @@
 #include "llvm/Support/TimeProfiler.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/IPO/FunctionImport.h"
+#include <atomic>
 #include <map>
 #include <string>
 
@@ -197,21 +198,22 @@ inline llvm::SmallVector<char, 0> saveOptimized(const llvm::Module &M,
   return Bytes;
 }
 
-/// Decides before each optional pass of a context whether the pass runs.
-class PassGate : public llvm::OptPassGate {
+/// Skips all optional passes of a context once \c Stop is true.
+class StopGate : public llvm::OptPassGate {
 public:
+  explicit StopGate(const std::atomic<bool> &Stop) : Stop(Stop) {}
+
   bool isEnabled() const final { return true; }
 #if LLVM_VERSION_MAJOR >= 21
   bool shouldRunPass(llvm::StringRef, llvm::StringRef) const final {
 #else
   bool shouldRunPass(llvm::StringRef, llvm::StringRef) final {
 #endif
-    return mayRun();
+    return !Stop;
   }
 
 private:
-  /// Called often; must be fast.
-  virtual bool mayRun() const = 0;
+  const std::atomic<bool> &Stop;
 };
 
 /// Adds the time trace entry that in-process ThinLTO writes for one module's

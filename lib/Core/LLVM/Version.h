@@ -41,6 +41,7 @@
 
 #include "Support/Failure.h"
 #include "llvm-c/Core.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/CommandLine.h"
@@ -92,6 +93,40 @@ inline llvm::cl::Option *findOption(llvm::StringRef Name) {
   auto &Options = llvm::cl::getRegisteredOptions();
   auto It = Options.find(Name);
   return It == Options.end() ? nullptr : It->second;
+}
+
+/// Whether -mllvm \p Name is a code generation flag of this LLVM version but
+/// not of all versions. Its effect is in lto::Config.
+inline bool isCodeGenFlagOfThisVersion(llvm::StringRef Name) {
+  static constexpr llvm::StringLiteral Flags[] = {
+#if LLVM_VERSION_MAJOR >= 21
+    "partition-static-data-sections",
+    "implicit-mapsyms",
+#endif
+#if LLVM_VERSION_MAJOR >= 22
+    "vector-library",
+    "call-graph-section",
+    "gsframe",
+#endif
+#if LLVM_VERSION_MAJOR >= 23
+    "reloc-section-sym",
+    "large-eh-encoding",
+    "W", // no-warn
+#endif
+    ""
+  };
+  return !Name.empty() && llvm::is_contained(Flags, Name);
+}
+
+/// Whether LLVM takes the RISC-V ABI from the module.
+inline constexpr bool TakesRISCVABIFromModule = LLVM_VERSION_MAJOR >= 21;
+
+/// Whether -mllvm \p Name needs more of the index than a shard has. Before LLVM
+/// 21, memprof's cloning finds imported static functions by their original
+/// names, which shards lack.
+inline bool readsWholeIndex(llvm::StringRef Name) {
+  return LLVM_VERSION_MAJOR < 21 &&
+         Name == "enable-memprof-context-disambiguation";
 }
 
 } // namespace dtlto

@@ -6,6 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "LTO/JobBuilder.h"
+#include "Config/CompilerArgs.h"
+#include "Support/Failure.h"
+#include "LLVM/CodegenData.h"
+#include "LLVM/Index.h"
 
 using namespace llvm;
 using namespace dtlto;
@@ -26,7 +30,7 @@ JobBuilder::JobBuilder(const LinkContext &Ctx, uint32_t RequestedFields,
       Needs(RequestedFields & WithInputs
                 ? RequestedFields & (WithInputs | InputDetails)
                 : 0),
-      Inputs(Ctx, Slim), Config(Ctx), Command(Ctx, Config) {}
+      Inputs(Ctx, Slim), Config(Ctx) {}
 
 StringRef JobBuilder::triple(const Task &T) const {
   if (!Ctx.Conf.OverrideTriple.empty())
@@ -37,7 +41,7 @@ StringRef JobBuilder::triple(const Task &T) const {
 bool JobBuilder::mustStayLocal(const Task &T) {
   if (Needs == 0)
     return true;
-  if (Needs & DTLTO_JOB_ARGS && !Command.reason(triple(T)).empty())
+  if (Needs & DTLTO_JOB_ARGS && !commonArgs(triple(T)).Reason.empty())
     return true;
   return Needs & DTLTO_JOB_CONFIG && !Config.reason().empty();
 }
@@ -55,6 +59,68 @@ Error JobBuilder::addInputs(BuiltJob &Built, const Task &T, bool WholeImports) {
   setInputs(Built);
   Built.Job.fields |=
       DTLTO_JOB_INPUTS | (WholeImports ? DTLTO_JOB_WHOLE_IMPORTS : 0);
+  return Error::success();
+}
+
+Expected<std::vector<std::string>>
+JobBuilder::makeCommonArgs(StringRef TheTriple) const {
+  Expected<ModuleFile *> Data = Config.codegenData();
+  if (!Data)
+    return Data.takeError();
+  Expected<std::vector<std::string>> Args =
+      compilerArgs(Ctx.Conf, Triple(TheTriple), Ctx.Host.JobOpts.LLVMOptions,
+                   Ctx.HasPartHook);
+  if (!Args)
+    return Args;
+  if (Ctx.Index.hasParamAccess())
+    return failure(Config.reason());
+  if (StringRef Option = emittingOption(); !Option.empty())
+    return failure("-mllvm -" + Option);
+  if (!Ctx.Unavailable.empty())
+    return failure("library functions that must not be called, '" +
+                   Ctx.Unavailable.front() + "'");
+  if (*Data)
+    Args->insert(
+        Args->end(),
+        {"-mllvm", ("-" + CodegenDataOption + "=" + (*Data)->Path).str()});
+  return Args;
+}
+
+const JobBuilder::CommonArgs &JobBuilder::commonArgs(StringRef TheTriple) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  auto [It, IsNew] = Commands.try_emplace(TheTriple);
+  if (IsNew)
+    if (Error E = makeCommonArgs(TheTriple).moveInto(It->second.Args))
+      It->second.Reason = toString(std::move(E));
+  return It->second;
+}
+
+/// Sets the command line for a plain clang of \p Built, a job of \p T that has
+/// its inputs.
+Error JobBuilder::addCommand(BuiltJob &Built, const Task &T) {
+  if (!T.Spec.Part.isWhole())
+    return failure("--thinlto-dist-split");
+  const CommonArgs &Common = commonArgs(Built.Triple);
+  if (!Common.Reason.empty())
+    return failure(Common.Reason);
+
+  std::vector<std::string> &Args = Built.Args;
+  // Ignore the worker's configuration files, and leave no crash reproducer
+  // behind. Diagnostics have no caret lines: clang would look for the program's
+  // source in the bitcode file.
+  Args = {"clang",
+          "--no-default-config",
+          "-fno-crash-diagnostics",
+          "-Wno-unused-command-line-argument",
+          "-fno-color-diagnostics",
+          "-fno-caret-diagnostics"};
+  Args.insert(Args.end(), Common.Args.begin(), Common.Args.end());
+  if (!T.ObjectName.empty())
+    Args.insert(Args.end(), {"-Xclang", "-object-file-name=" + T.ObjectName});
+  Args.insert(Args.end(),
+              {"-c", "-fthinlto-index=" + IndexPath.str(), "-x", "ir",
+               Built.Inputs.front().path, "-o", OutputPath.str()});
+  setArgs(Built, OutputPath.data());
   return Error::success();
 }
 
@@ -88,7 +154,7 @@ JobBuilder::build(const Task &T, uint64_t Id, uint64_t Cost) {
     if (Error E = addInputs(*Built, T, Needs & DTLTO_JOB_WHOLE_IMPORTS))
       return std::move(E);
   if (Needs & DTLTO_JOB_ARGS)
-    if (Error E = Command.addTo(*Built, T))
+    if (Error E = addCommand(*Built, T))
       return std::move(E);
   if (Needs & DTLTO_JOB_CONFIG)
     if (Error E = Config.addTo(*Built, T, specOf(*Built, T)))

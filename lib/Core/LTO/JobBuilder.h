@@ -8,7 +8,6 @@
 #ifndef DTLTO_LTO_JOBBUILDER_H
 #define DTLTO_LTO_JOBBUILDER_H
 
-#include "LTO/JobCommand.h"
 #include "LTO/JobConfig.h"
 #include "LTO/JobInputs.h"
 #include "LTO/OptimizedModules.h"
@@ -55,7 +54,17 @@ public:
   llvm::StringRef triple(const Task &T) const;
 
 private:
+  /// The words that all command lines for one triple have.
+  struct CommonArgs {
+    std::vector<std::string> Args;
+    std::string Reason; // why a plain clang can't run the jobs; otherwise empty
+  };
+
   llvm::Error addInputs(BuiltJob &Built, const Task &T, bool WholeImports);
+  const CommonArgs &commonArgs(llvm::StringRef Triple);
+  llvm::Expected<std::vector<std::string>>
+  makeCommonArgs(llvm::StringRef Triple) const;
+  llvm::Error addCommand(BuiltJob &Built, const Task &T);
   CompileSpec specOf(const BuiltJob &Built, const Task &T) const;
 
   const LinkContext &Ctx;
@@ -63,7 +72,8 @@ private:
   const uint32_t Needs;
   JobInputs Inputs;
   JobConfig Config;
-  JobCommand Command;
+  std::mutex Mutex;                     // guards the map, not its values
+  llvm::StringMap<CommonArgs> Commands; // by triple
 };
 
 } // namespace dtlto

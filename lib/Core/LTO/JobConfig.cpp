@@ -16,7 +16,16 @@
 using namespace llvm;
 using namespace dtlto;
 
-JobConfig::JobConfig(const LinkContext &Ctx) : Ctx(Ctx) {
+ConfigExtras dtlto::extrasOf(const LinkContext &Ctx) {
+  ConfigExtras Extras;
+  Extras.Unavailable.assign(Ctx.Unavailable.begin(), Ctx.Unavailable.end());
+  Extras.HasPartHook = Ctx.HasPartHook;
+  Extras.ObjCARCContract =
+      Ctx.IsMachO && Ctx.Conf.PreCodeGenPassesHook != nullptr;
+  return Extras;
+}
+
+JobConfig::JobConfig(const LinkContext &Ctx) : Ctx(Ctx), Extras(extrasOf(Ctx)) {
   if (Error E = readCodegenData())
     DataError = toString(std::move(E));
   if (Error E = make())
@@ -97,9 +106,6 @@ Error JobConfig::make() {
     List->Bytes = Conf.Options.BBSectionsFuncListBuf->getBuffer();
     Files.push_back({std::move(List), nullptr});
   }
-  Extras.Unavailable.assign(Ctx.Unavailable.begin(), Ctx.Unavailable.end());
-  Extras.HasPartHook = Ctx.HasPartHook;
-  Extras.ObjCARCContract = Ctx.IsMachO && Conf.PreCodeGenPassesHook != nullptr;
   return text(nullptr, {}).moveInto(Text);
 }
 

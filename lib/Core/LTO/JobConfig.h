@@ -17,6 +17,9 @@
 
 namespace dtlto {
 
+/// Returns what all jobs of a link have, except the files.
+ConfigExtras extrasOf(const LinkContext &Ctx);
+
 /// The link's configuration as text, with the files that it names: profiles,
 /// lists, and codegen data. Thread-safe once constructed.
 class JobConfig {

@@ -8,8 +8,10 @@
 #include "LTO/JobInputs.h"
 #include "Bitcode/Assembly.h"
 #include "Support/Failure.h"
+#include "Support/Text.h"
 #include "LLVM/Index.h"
 #include "LLVM/Module.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 using namespace dtlto;
@@ -22,11 +24,21 @@ static std::vector<StringRef> modules(const ModuleSummaryIndex &Index) {
 }
 
 JobInputs::JobInputs(const LinkContext &Ctx, SlimImports *Slim)
-    : Ctx(Ctx), Slim(Slim), Names(modules(Ctx.Index)), AllShards(Ctx) {}
+    : Ctx(Ctx), Slim(Slim), Names(modules(Ctx.Index)) {}
 
-/// Makes the file of module \p Name with contents \p Bytes, out of \p Whole.
+/// Returns the bytes of the file of \p Module.
+Expected<StringRef> JobInputs::wholeBytes(const BitcodeModule &Module) const {
+  if (auto Input = Ctx.Inputs.find(Module))
+    return Input->Bytes;
+  return failure("the file of module '" + Module.getModuleIdentifier() +
+                 "' is not in memory");
+}
+
+/// Makes the file of \p Module with contents \p Bytes, out of \p Whole.
 Expected<std::unique_ptr<ModuleFile>>
-JobInputs::makeFile(StringRef Name, StringRef Bytes, StringRef Whole) const {
+JobInputs::makeFile(const BitcodeModule &Module, StringRef Bytes,
+                    StringRef Whole, bool MayReadFiles) const {
+  StringRef Name = Module.getModuleIdentifier();
   std::optional<std::string> Path = Names.encode(Name);
   if (!Path)
     return failure("the name of module '" + Name +
@@ -36,6 +48,8 @@ JobInputs::makeFile(StringRef Name, StringRef Bytes, StringRef Whole) const {
   File->Name = Name.str();
   File->WholeSize = Whole.size();
   File->Bytes = Bytes;
+  File->MayReadFiles = MayReadFiles;
+  File->MayDrawNumbers = mayUseRandomNumbers(Module.getBuffer());
   return File;
 }
 
@@ -48,14 +62,13 @@ Expected<ModuleFile *> JobInputs::getWholeFile(const BitcodeModule &Module) {
     if (auto It = Files.find(Name); It != Files.end())
       return It->second.get();
   }
-  auto Input = Ctx.Inputs.find(Module);
-  if (!Input)
-    return failure("the file of module '" + Name + "' is not in memory");
-  auto File = makeFile(Name, Input->Bytes, Input->Bytes);
+  Expected<StringRef> Whole = wholeBytes(Module);
+  if (!Whole)
+    return Whole.takeError();
+  auto File = makeFile(Module, *Whole, *Whole,
+                       assemblyMayReadFiles(Module.getBuffer()));
   if (!File)
     return File.takeError();
-  (*File)->MayReadFiles = assemblyMayReadFiles(Module.getBuffer());
-  (*File)->MayDrawNumbers = mayUseRandomNumbers(Module.getBuffer());
   // Another thread may have been faster.
   std::lock_guard<std::mutex> Lock(Mutex);
   return Files.try_emplace(Name, std::move(*File)).first->second.get();
@@ -69,24 +82,22 @@ Expected<ModuleFile *> JobInputs::getImportFile(const BitcodeModule &Module) {
     if (auto It = ImportFiles.find(Name); It != ImportFiles.end())
       return It->second;
   }
-  auto Input = Ctx.Inputs.find(Module);
-  if (!Input)
-    return failure("the file of module '" + Name + "' is not in memory");
+  Expected<StringRef> Whole = wholeBytes(Module);
+  if (!Whole)
+    return Whole.takeError();
   // Don't hold Mutex: this takes a while, and threads that want the same module
   // wait inside getImportFile().
-  SlimImports::Import Import = Slim->getImportFile(Module, Input->Bytes);
+  SlimImports::Import Import = Slim->getImportFile(Module, *Whole);
   if (Import.IsWhole) {
-    Expected<ModuleFile *> Whole = getWholeFile(Module);
-    if (!Whole)
-      return Whole.takeError();
+    Expected<ModuleFile *> File = getWholeFile(Module);
+    if (!File)
+      return File.takeError();
     std::lock_guard<std::mutex> Lock(Mutex);
-    return ImportFiles[Name] = *Whole;
+    return ImportFiles[Name] = *File;
   }
-  auto File = makeFile(Name, Import.Bytes, Input->Bytes);
+  auto File = makeFile(Module, Import.Bytes, *Whole, Import.MayReadFiles);
   if (!File)
     return File.takeError();
-  (*File)->MayReadFiles = Import.MayReadFiles;
-  (*File)->MayDrawNumbers = mayUseRandomNumbers(Module.getBuffer());
   // Another thread may have been faster.
   std::lock_guard<std::mutex> Lock(Mutex);
   auto [It, IsNew] = ImportFiles.try_emplace(Name, File->get());
@@ -118,13 +129,54 @@ Error JobInputs::addModule(BuiltJob &Built, uint32_t Role, StringRef Name,
   return Error::success();
 }
 
-Error JobInputs::addIndex(BuiltJob &Built, const Task &T,
-                          const FunctionImporter::ImportMapTy &Imports,
-                          const NameMap &Paths) {
-  Expected<Shards::Shard> Shard = AllShards.get(T, Imports, Paths);
-  if (!Shard)
-    return Shard.takeError();
-  Built.Shard = std::move(*Shard);
+/// Makes the shard of \p T with \p Imports. \p Paths has the module and all its
+/// imports.
+Expected<JobInputs::Shard>
+JobInputs::makeShard(const Task &T,
+                     const FunctionImporter::ImportMapTy &Imports,
+                     const NameMap &Paths) const {
+  std::vector<ShardModule> Modules;
+  ShardBytes Original =
+      writeShard(Ctx.Index, Ctx.Defined, T.name(), Imports, &Modules);
+  for (ShardModule &M : Modules) {
+    auto It = Paths.find(M.Name);
+    if (It == Paths.end())
+      return failure("module '" + printable(M.Name) + "' has no encoded name");
+    M.Name = It->second.str();
+  }
+  Expected<ShardBytes> Renamed =
+      replaceShardModules(toStringRef(Original), Modules);
+  if (!Renamed)
+    return Renamed.takeError();
+  return std::make_shared<const ShardBytes>(std::move(*Renamed));
+}
+
+/// Returns the shard of \p T with the thin link's imports. LLVM takes half a
+/// millisecond to write a shard (LLD's modules). The parts of a module have the
+/// same shard and are mostly prepared one after the other. So their shard is
+/// made once, and lives as long as one of their jobs.
+Expected<JobInputs::Shard> JobInputs::getShard(const Task &T,
+                                               const NameMap &Paths) {
+  if (T.Spec.Part.isWhole())
+    return makeShard(T, *T.ImportList, Paths);
+  SharedShard *OfParts;
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    OfParts = &Shards[T.name()];
+  }
+  std::lock_guard<std::mutex> Lock(OfParts->Mutex);
+  if (Shard Bytes = OfParts->Bytes.lock())
+    return Bytes;
+  Expected<Shard> New = makeShard(T, *T.ImportList, Paths);
+  if (New)
+    OfParts->Bytes = *New;
+  return New;
+}
+
+Error JobInputs::addIndex(BuiltJob &Built, Expected<Shard> TheShard) const {
+  if (!TheShard)
+    return TheShard.takeError();
+  Built.Shard = std::move(*TheShard);
   Built.Inputs.emplace_back(DTLTO_ROLE_INDEX, IndexPath.data(), Built.shard());
   return Error::success();
 }
@@ -154,7 +206,7 @@ Error JobInputs::add(BuiltJob &Built, const Task &T, bool WholeImports) {
     if (Error E = addModule(Built, DTLTO_ROLE_IMPORT, Name, **File, Paths))
       return E;
   }
-  return addIndex(Built, T, *T.ImportList, Paths);
+  return addIndex(Built, getShard(T, Paths));
 }
 
 Error JobInputs::addOptimized(BuiltJob &Built, const Task &T,
@@ -170,5 +222,5 @@ Error JobInputs::addOptimized(BuiltJob &Built, const Task &T,
   Built.Inputs.back().path = (*Source)->Path.c_str();
   Paths[T.name()] = (*Source)->Path;
   OwningImportList NoImports;
-  return addIndex(Built, T, NoImports.List, Paths);
+  return addIndex(Built, makeShard(T, NoImports.List, Paths));
 }

@@ -8,10 +8,10 @@
 #ifndef DTLTO_LTO_JOBINPUTS_H
 #define DTLTO_LTO_JOBINPUTS_H
 
+#include "Bitcode/IndexShard.h"
 #include "Host/BuiltJob.h"
 #include "Host/ModuleNames.h"
 #include "LTO/LinkContext.h"
-#include "LTO/Shards.h"
 #include "LTO/SlimImports.h"
 #include "llvm/ADT/StringMap.h"
 #include <memory>
@@ -42,28 +42,37 @@ public:
 private:
   /// From a module's name in the linker to its name on other machines.
   using NameMap = llvm::StringMap<llvm::StringRef>;
+  using Shard = std::shared_ptr<const ShardBytes>;
+  struct SharedShard {
+    std::mutex Mutex; // held while the shard is made
+    std::weak_ptr<const ShardBytes> Bytes;
+  };
 
   llvm::Expected<ModuleFile *> getWholeFile(const llvm::BitcodeModule &Module);
   llvm::Expected<ModuleFile *> getImportFile(const llvm::BitcodeModule &Module);
+  llvm::Expected<llvm::StringRef>
+  wholeBytes(const llvm::BitcodeModule &Module) const;
   llvm::Expected<std::unique_ptr<ModuleFile>>
-  makeFile(llvm::StringRef Name, llvm::StringRef Bytes,
-           llvm::StringRef Whole) const;
+  makeFile(const llvm::BitcodeModule &Module, llvm::StringRef Bytes,
+           llvm::StringRef Whole, bool MayReadFiles) const;
   void startSlimming(llvm::ArrayRef<llvm::StringRef> Imported, const Task &T);
   llvm::Error addModule(BuiltJob &Built, uint32_t Role, llvm::StringRef Name,
                         ModuleFile &File, NameMap &Paths);
-  llvm::Error addIndex(BuiltJob &Built, const Task &T,
-                       const llvm::FunctionImporter::ImportMapTy &Imports,
-                       const NameMap &Paths);
+  llvm::Error addIndex(BuiltJob &Built, llvm::Expected<Shard> TheShard) const;
+  llvm::Expected<Shard>
+  makeShard(const Task &T, const llvm::FunctionImporter::ImportMapTy &Imports,
+            const NameMap &Paths) const;
+  llvm::Expected<Shard> getShard(const Task &T, const NameMap &Paths);
 
   const LinkContext &Ctx;
   SlimImports *const Slim; // may be null
   const ModuleNames Names;
-  Shards AllShards;
   std::mutex Mutex; // guards the maps, not their values
   llvm::StringMap<std::unique_ptr<ModuleFile>> Files;
   std::vector<std::unique_ptr<ModuleFile>> SlimFiles;
   /// The files that jobs import from: in SlimFiles, or in Files if sent whole.
   llvm::StringMap<ModuleFile *> ImportFiles;
+  llvm::StringMap<SharedShard> Shards; // of modules in parts
 };
 
 } // namespace dtlto

@@ -9,7 +9,7 @@
 #include "Bitcode/Assembly.h"
 #include "Bitcode/IndexShard.h"
 #include "Bundle/ObjectFrame.h"
-#include "Config/ConfigJSON.h"
+#include "LTO/JobConfig.h"
 #include "Support/Failure.h"
 #include "LLVM/CodegenData.h"
 #include "LLVM/Index.h"
@@ -43,17 +43,14 @@ Error KeptModules::readConfiguration() {
   if (LinkConf.CodeGenOnly)
     return failure("code generation without optimization");
 
-  ConfigExtras Extras;
-  Extras.ObjCARCContract =
-      Ctx.IsMachO && LinkConf.PreCodeGenPassesHook != nullptr;
+  ConfigExtras Extras = extrasOf(Ctx);
   if (!LinkConf.DwoDir.empty())
     Extras.DwoName = "dwo";
   if (LinkConf.Options.BBSectionsFuncListBuf)
     Extras.FunctionList = "list";
-  Extras.Unavailable.assign(Ctx.Unavailable.begin(), Ctx.Unavailable.end());
-  Extras.HasPartHook = Ctx.HasPartHook;
   Expected<std::string> Key =
-      writeOptimizationConfig(LinkConf, Ctx.Host.JobOpts.LLVMOptions, Extras);
+      writeConfig(LinkConf, Ctx.Host.JobOpts.LLVMOptions, Extras,
+                  /*OmitsCodegen=*/true);
   if (!Key)
     return Key.takeError();
   Common = std::move(*Key);
@@ -88,23 +85,18 @@ static BundleId deriveId(StringRef Why, ArrayRef<uint8_t> Id) {
   return Hash.final();
 }
 
-/// Whether the contents of module \p Name are part of LLVM's cache keys.
-bool KeptModules::hasHash(StringRef Name) const {
-  return Ctx.Index.modulePaths().count(Name) &&
-         Ctx.Index.getModuleHash(Name) != ModuleHash();
-}
-
 /// Computes the keys of \p T, and reads its entries if the store is local.
 void KeptModules::computeKeys(const Task &T, State &S) {
   // Modules are imported in the order of their names.
   SmallVector<StringRef, 0> Imported = importedModules(*T.ImportList);
   sort(Imported);
-  if (!hasHash(T.name()))
+  if (!hasHash(Ctx.Index, T.name()))
     S.WhyNot = "it has no hash";
   // LLVM's cache doesn't check this, and uses stale objects after an edit of
   // such a module.
-  else if (auto It = find_if_not(Imported,
-                                 [&](StringRef Name) { return hasHash(Name); });
+  else if (auto It = find_if_not(
+               Imported,
+               [&](StringRef Name) { return hasHash(Ctx.Index, Name); });
            It != Imported.end())
     S.WhyNot = ("it imports from a module without a hash, " + *It).str();
   if (!S.WhyNot.empty())

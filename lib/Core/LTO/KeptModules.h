@@ -84,7 +84,6 @@ private:
   };
 
   llvm::Error readConfiguration();
-  bool hasHash(llvm::StringRef Name) const;
   State &getState(const Task &T);
   void computeKeys(const Task &T, State &S);
   void read(const Task &T, Entry &E);

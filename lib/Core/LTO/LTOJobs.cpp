@@ -164,8 +164,8 @@ Error LTOJobs::check(size_t J, StringRef Object, bool IsAsWritten) const {
 
 Error LTOJobs::compare(size_t J, const RemoteResult &Remote,
                        StringRef LocalObject) {
-  Error E = Verifier(TheLink, Builder.names(), Slim.get())
-                .compare(Tasks[J], Remote, LocalObject);
+  Error E = compareResults(TheLink, Builder.names(), Slim.get(), Tasks[J],
+                           Remote, LocalObject);
   if (!E || !TheLink.Jobs.Optimized)
     return E;
   // From a store, the optimised module would cause this in each link.
@@ -182,15 +182,8 @@ Error LTOJobs::deliver(size_t J, const JobResult &R, const SideFiles &Side,
     return E;
   if (TheLink.Jobs.Optimized && R.Outputs.Optimized)
     TheLink.Jobs.Optimized->keep(T, *R.Outputs.Optimized, /*IsLocal=*/false);
-  Expected<std::unique_ptr<CachedFileStream>> Stream =
-      (Out ? Out : TheLink.AddStream)(T.Number,
-                                      T.Spec.partFile(T.name().str()));
-  if (!Stream)
-    return Stream.takeError();
-  *(*Stream)->OS << R.Object.bytes();
-  // A cache stores the object and adds it to the link here, or in the stream's
-  // destructor.
-  return commitStream(**Stream);
+  return writeStream(Out ? Out : TheLink.AddStream, T.Number,
+                     T.Spec.partFile(T.name().str()), R.Object.bytes());
 }
 
 std::vector<std::string> LTOJobs::notes() const {

@@ -45,6 +45,12 @@ struct LinkContext {
   std::optional<PriorCodegenData> PriorData = {};
 };
 
+/// Returns the configuration to change it while no module is compiled. LLVM
+/// passes it to backends as const, but it is a member of lto::LTO, which isn't.
+inline llvm::lto::Config &mutableConfig(const LinkContext &Ctx) {
+  return const_cast<llvm::lto::Config &>(Ctx.Conf);
+}
+
 /// One module as LLVM passes it to lto::ThinBackendProc::start(). Pointers are
 /// LLVM's and valid until the backend's wait() returns.
 struct Task {

@@ -8,7 +8,7 @@
 #include "LTO/LocalCodegen.h"
 #include "Compile/BackendCompile.h"
 #include "LTO/OptimizedModules.h"
-#include "LLVM/Diagnostics.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/TimeProfiler.h"
 
@@ -16,24 +16,6 @@ using namespace llvm;
 using namespace dtlto;
 
 namespace {
-
-/// Starts a time trace for the calling thread, as LLVM's backend does, unless
-/// it has one.
-class ThreadTimeTrace {
-public:
-  explicit ThreadTimeTrace(const lto::Config &Conf)
-      : IsOwner(Conf.TimeTraceEnabled && !timeTraceProfilerEnabled()) {
-    if (IsOwner)
-      timeTraceProfilerInitialize(Conf.TimeTraceGranularity, "thin backend");
-  }
-  ~ThreadTimeTrace() {
-    if (IsOwner)
-      timeTraceProfilerFinishThread();
-  }
-
-private:
-  bool IsOwner;
-};
 
 /// One compile on the calling thread.
 class LocalCompile : public CompileClient {
@@ -65,14 +47,19 @@ private:
 
 } // namespace
 
-/// Collects the diagnostic. The caller knows whether the result is used, and
-/// reports it once.
+/// Collects the diagnostic with the level of LLD's own handler. The caller
+/// knows whether the result is used, and reports it once.
 void LocalCompile::diagnose(const DiagnosticInfo &DI) {
-  CompilerMessage M = toMessage(DI);
-  if (M.Level == MessageLevel::Error)
-    Result.Errors.push_back(std::move(M.Text));
+  std::string Text;
+  raw_string_ostream OS(Text);
+  printDiagnostic(DI, OS);
+  if (DI.getSeverity() == DS_Error)
+    Result.Errors.push_back(OS.str());
   else
-    Result.Messages.push_back(std::move(M));
+    Result.Messages.push_back({DI.getSeverity() == DS_Warning
+                                   ? MessageLevel::Diagnostic
+                                   : MessageLevel::Remark,
+                               OS.str()});
 }
 
 CompiledModule LocalCompile::compile(const CompileSpec &Spec,
@@ -123,14 +110,23 @@ void LocalCompile::compileSource() {
   Result.Object = std::move(Compiled.Object);
   if (Result.Failed || !Result.HasObject || isStopped() || !Compiled.Optimized)
     return;
-  StringRef IR(Compiled.Optimized->data(), Compiled.Optimized->size());
-  Ctx.Optimized->keep(LTOTask, IR, /*IsLocal=*/true,
-                      std::move(Compiled.FirstObject));
+  Ctx.Optimized->keep(LTOTask, toStringRef(*Compiled.Optimized),
+                      /*IsLocal=*/true, std::move(Compiled.FirstObject));
 }
 
 CodegenResult LocalCompile::run() {
   if (!isStopped()) {
-    ThreadTimeTrace Trace(Ctx.Conf);
+    // Start a time trace for this thread, as LLVM's backend does, unless it has
+    // one.
+    const bool StartsTrace =
+        Ctx.Conf.TimeTraceEnabled && !timeTraceProfilerEnabled();
+    if (StartsTrace)
+      timeTraceProfilerInitialize(Ctx.Conf.TimeTraceGranularity,
+                                  "thin backend");
+    auto EndTrace = onScopeExit([&] {
+      if (StartsTrace)
+        timeTraceProfilerFinishThread();
+    });
     [[maybe_unused]] BackendSpan Span(LTOTask.name());
     if (!Ctx.Optimized || !generateOptimized())
       compileSource();

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LTO/ObjectCache.h"
+#include "LLVM/Index.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -25,8 +26,7 @@ std::string dtlto::deriveKey(const Twine &Why, StringRef Key) {
 
 std::string ObjectCache::key(const Task &T) const {
   // As in-process: a module without a hash can't be cached.
-  if (!TheLink.Jobs.Index.modulePaths().count(T.name()) ||
-      TheLink.Jobs.Index.getModuleHash(T.name()) == ModuleHash())
+  if (!hasHash(TheLink.Jobs.Index, T.name()))
     return {};
   std::string Key =
       cacheKey(TheLink.Jobs.Conf, TheLink.Jobs.Index, T.name(), *T.ImportList,

@@ -42,14 +42,14 @@ public:
   virtual void dropForLocalCompile(const Task &T, llvm::StringRef Why) = 0;
   /// Reports that another machine's object from the optimised module of \p T is
   /// wrong. Returns what was kept and whether it was removed, or "".
-  virtual std::string dropForPlugin(const Task &T) = 0;
+  virtual std::string dropForPlugin(const Task &) { return ""; }
 
   /// The link's configuration, for code generation only.
   virtual const llvm::lto::Config &codegenConfig() const = 0;
 
   /// Called after the last of \p NumJobs jobs. Returns a note for the user, or
   /// "".
-  virtual std::string finish(size_t NumJobs) = 0;
+  virtual std::string finish(size_t /*NumJobs*/) { return ""; }
 };
 
 } // namespace dtlto

@@ -42,10 +42,9 @@ void SlimImports::make(Slice &S, const BitcodeModule &Module, StringRef Whole) {
     WhyNot = "smaller than " + utostr(MinSize) + " bytes";
   } else {
     std::call_once(PlanOnce, [&] { plan(); });
-    GUIDSet ImportedGUIDs;
-    Imported->forEach(Module.getModuleIdentifier(),
-                      [&](GlobalValue::GUID G) { ImportedGUIDs.insert(G); });
-    Expected<SlimBitcode> Slim = slimModule(Module, ImportedGUIDs);
+    auto GUIDs = Imported->of(Module.getModuleIdentifier());
+    Expected<SlimBitcode> Slim =
+        slimModule(Module, GUIDSet(GUIDs.begin(), GUIDs.end()));
     if (!Slim)
       WhyNot = toString(Slim.takeError());
     else if (Slim->Bytes.size() >= Whole.size())

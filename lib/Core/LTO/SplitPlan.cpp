@@ -142,31 +142,29 @@ unsigned SplitPlan::numParts(const Task &T, ArrayRef<unsigned> Sizes,
 /// Hooks run on all threads. A part is made after its module has imported;
 /// files of --save-temps have the part's name.
 void SplitPlan::installHooks() {
-  TheLink.Jobs.HasPartHook = !TheLink.Jobs.Conf.PostImportModuleHook;
-  for (auto Hook :
-       {&lto::Config::PreOptModuleHook, &lto::Config::PostPromoteModuleHook,
-        &lto::Config::PostInternalizeModuleHook,
-        &lto::Config::PostImportModuleHook, &lto::Config::PostOptModuleHook,
-        &lto::Config::PreCodeGenModuleHook})
-    if (auto Write = TheLink.Jobs.Conf.*Hook)
-      Change.set(Hook, lto::Config::ModuleHookFn(
-                           [this, Write](unsigned Number, const Module &M) {
-                             auto &MutableModule = const_cast<Module &>(M);
-                             std::string Name = M.getModuleIdentifier();
-                             MutableModule.setModuleIdentifier(
-                                 Specs.lookup(Number).partFile(Name));
-                             bool ShouldContinue = Write(Number, M);
-                             MutableModule.setModuleIdentifier(Name);
-                             return ShouldContinue;
-                           }));
-  Change.set(&lto::Config::PostImportModuleHook,
-             lto::Config::ModuleHookFn(
-                 [this, Write = TheLink.Jobs.Conf.PostImportModuleHook](
-                     unsigned Number, const Module &M) {
-                   PartNumber Part = Specs.lookup(Number).Part;
-                   if (!Part.isWhole())
-                     keepPart(const_cast<Module &>(M), Part, TheLink.Jobs.Conf,
-                              TheLink.Jobs.Index, M.getModuleIdentifier());
-                   return !Write || Write(Number, M);
-                 }));
+  lto::Config &Conf = mutableConfig(TheLink.Jobs);
+  TheLink.Jobs.HasPartHook = !Conf.PostImportModuleHook;
+  for (auto *Hook :
+       {&Conf.PreOptModuleHook, &Conf.PostPromoteModuleHook,
+        &Conf.PostInternalizeModuleHook, &Conf.PostImportModuleHook,
+        &Conf.PostOptModuleHook, &Conf.PreCodeGenModuleHook})
+    if (*Hook)
+      NamingHooks.emplace_back(*Hook, [this, Write = *Hook](unsigned Number,
+                                                            const Module &M) {
+        auto &MutableModule = const_cast<Module &>(M);
+        std::string Name = M.getModuleIdentifier();
+        MutableModule.setModuleIdentifier(Specs.lookup(Number).partFile(Name));
+        bool ShouldContinue = Write(Number, M);
+        MutableModule.setModuleIdentifier(Name);
+        return ShouldContinue;
+      });
+  PartHook.emplace(
+      Conf.PostImportModuleHook, [this, Write = Conf.PostImportModuleHook](
+                                     unsigned Number, const Module &M) {
+        PartNumber Part = Specs.lookup(Number).Part;
+        if (!Part.isWhole())
+          keepPart(const_cast<Module &>(M), Part, TheLink.Jobs.Conf,
+                   TheLink.Jobs.Index, M.getModuleIdentifier());
+        return !Write || Write(Number, M);
+      });
 }

@@ -13,9 +13,11 @@
 #ifndef DTLTO_LTO_SPLITPLAN_H
 #define DTLTO_LTO_SPLITPLAN_H
 
-#include "LTO/ConfigChange.h"
 #include "LTO/Linker.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/SaveAndRestore.h"
+#include <deque>
+#include <optional>
 #include <set>
 
 namespace dtlto {
@@ -40,8 +42,7 @@ unsigned maxPartTasks(const InputBuffers &Inputs, unsigned PartSize);
 class SplitPlan {
 public:
   /// \p TheLink and what it refers to outlive this object.
-  explicit SplitPlan(Link &TheLink)
-      : TheLink(TheLink), Change(TheLink.Jobs.Conf) {}
+  explicit SplitPlan(Link &TheLink) : TheLink(TheLink) {}
 
   /// Replaces the tasks of long modules by tasks of parts, and makes LLVM
   /// reduce the modules to parts.
@@ -61,7 +62,10 @@ private:
   Link &TheLink;
   llvm::DenseMap<unsigned, CompileSpec> Specs; // by task number
   std::set<llvm::ModuleHash> Hashes;           // of split modules
-  ConfigChange Change;
+  // Of the configuration; both may have the same hook, so the order matters.
+  using HookChange = llvm::SaveAndRestore<llvm::lto::Config::ModuleHookFn>;
+  std::deque<HookChange> NamingHooks;
+  std::optional<HookChange> PartHook;
 };
 
 } // namespace dtlto

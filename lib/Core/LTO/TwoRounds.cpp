@@ -10,10 +10,11 @@
 #include "Bundle/CodegenData.h"
 #include "Compile/BackendCompile.h"
 #include "LTO/Backend.h"
-#include "LTO/ConfigChange.h"
 #include "Run/LinkRun.h"
 #include "Support/Failure.h"
 #include "LLVM/CodegenData.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace llvm;
 using namespace dtlto;
@@ -200,8 +201,7 @@ Expected<bool> FirstRoundJobs::lookUpLLVMEntries(const Task &T, StringRef Key) {
         codegenSectionsOf((*Object)->getBuffer());
     if (!CodegenData)
       consumeError(CodegenData.takeError());
-    else if (addCachedSections(
-                 T, StringRef(CodegenData->data(), CodegenData->size())))
+    else if (addCachedSections(T, toStringRef(*CodegenData)))
       return true;
   }
   std::lock_guard<std::mutex> Lock(Mutex);
@@ -252,14 +252,6 @@ Error FirstRoundJobs::lookUpInCache(const Task &T, StringRef Key,
   return Hit(/*IsFromLinker=*/false);
 }
 
-static Error write(const AddStreamFn &To, const Task &T, StringRef Bytes) {
-  Expected<std::unique_ptr<CachedFileStream>> Stream = To(T.Number, T.name());
-  if (!Stream)
-    return Stream.takeError();
-  *(*Stream)->OS << Bytes;
-  return commitStream(**Stream);
-}
-
 /// Stores the first round's result of \p T. If LLVM's own entries are missing
 /// and the module was compiled locally, creates these; otherwise stores \p
 /// CodegenData in \p Out, which lookUpInCache() returned.
@@ -273,12 +265,11 @@ Error FirstRoundJobs::store(const Task &T, StringRef CodegenData,
   }
   std::optional<TwoRounds::LocalResult> Local = Rounds.takeLocalResult(T);
   if (!S.Object || !Local)
-    return write(Out, T, CodegenData);
+    return writeStream(Out, T.Number, T.name(), CodegenData);
   if (S.IR)
-    if (Error E = write(S.IR, T, Local->IR))
+    if (Error E = writeStream(S.IR, T.Number, T.name(), Local->IR))
       return E;
-  return write(S.Object, T,
-               StringRef(Local->Object.data(), Local->Object.size()));
+  return writeStream(S.Object, T.Number, T.name(), toStringRef(Local->Object));
 }
 
 //===----------------------------------------------------------------------===//
@@ -295,9 +286,9 @@ static Error runFirstRound(Link &TheLink, const std::vector<Task> &Tasks,
                            const std::shared_ptr<TwoRounds> &Rounds) {
   // Suppresses .dwo and remark files in the first round; otherwise LLVM would
   // write them twice.
-  ConfigChange SideFilesOff(TheLink.Jobs.Conf);
-  SideFilesOff.set(&lto::Config::DwoDir, std::string());
-  SideFilesOff.set(&lto::Config::RemarksFilename, std::string());
+  lto::Config &Conf = mutableConfig(TheLink.Jobs);
+  SaveAndRestore NoDwoFiles(Conf.DwoDir, std::string());
+  SaveAndRestore NoRemarks(Conf.RemarksFilename, std::string());
   TheLink.Run.Round = 1;
   TheLink.Run.FirstRoundStart = TheLink.Run.StartTime;
   return LinkRun(TheLink.Run, std::make_shared<FirstRoundJobs>(
@@ -308,6 +299,7 @@ static Error runFirstRound(Link &TheLink, const std::vector<Task> &Tasks,
 /// Waits until all threads of the first round have ended before it starts the
 /// second, since codegen data is global to the process.
 static Error runTwoRounds(Link &TheLink, std::vector<Task> Tasks) {
+  setCompilesTwice(true); // restores the user's setting
   Messages &Msg = TheLink.Host.Msg;
   if (!TheLink.Process.Opts.KeepIR.empty())
     Msg.debug("no optimised module is kept or used: two rounds of code "
@@ -345,20 +337,10 @@ lto::ThinBackend dtlto::createTwoRoundsBackend(Linker &TheLinker,
   // Regular LTO modules also emit codegen data, and LLVM compiles them first.
   emitCodegenData();
   setCompilesTwice(false);
-  BackendFunction Make =
+  return makeThinBackend(
       pluginBackend(TheLinker, Parallelism, /*OnWrite=*/nullptr,
                     /*ShouldEmitIndexFiles=*/false,
-                    /*ShouldEmitImportsFiles=*/false, runTwoRounds);
-  return makeThinBackend(
-      [Make = std::move(Make)](
-          const lto::Config &Conf, ModuleSummaryIndex &CombinedIndex,
-          const DefinedSummaries &Defined, AddStreamFn AddStream,
-          FileCache Cache, LibFuncs Unavailable) {
-        auto Backend = Make(Conf, CombinedIndex, Defined, std::move(AddStream),
-                            std::move(Cache), Unavailable);
-        setCompilesTwice(true); // restores the user's setting
-        return Backend;
-      },
+                    /*ShouldEmitImportsFiles=*/false, runTwoRounds),
       Parallelism);
 }
 

@@ -36,7 +36,7 @@ namespace dtlto {
 bool canDistributeTwoRounds(const Linker &TheLinker);
 
 /// Like createPluginThinBackend(), for a link that compiles each module twice
-/// (LLVM/CodegenData.h). Hides that from LLVM until the backend is made.
+/// (LLVM/CodegenData.h). Hides that from LLVM until the backend's wait().
 llvm::lto::ThinBackend
 createTwoRoundsBackend(Linker &TheLinker, llvm::ThreadPoolStrategy Parallelism);
 
@@ -79,11 +79,9 @@ public:
   void keep(const Task &T, llvm::StringRef Optimized, bool IsLocal,
             llvm::SmallVector<char, 0> FirstObject = {}) override;
   void dropForLocalCompile(const Task &T, llvm::StringRef Why) override;
-  std::string dropForPlugin(const Task &) override { return ""; }
   const llvm::lto::Config &codegenConfig() const override {
     return TheLink.Jobs.Conf;
   }
-  std::string finish(size_t) override { return ""; }
 
 private:
   struct IR {

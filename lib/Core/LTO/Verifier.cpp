@@ -8,6 +8,7 @@
 #include "LTO/Verifier.h"
 #include "LTO/JobSaver.h"
 #include "Object/ObjectDiff.h"
+#include "Support/Failure.h"
 #include "Support/Text.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -15,17 +16,33 @@
 using namespace llvm;
 using namespace dtlto;
 
-Error Verifier::compare(const Task &T, const RemoteResult &Remote,
-                        StringRef LocalObject) {
+/// Saves the job of \p T in \p Folder, and returns the command that repeats it.
+static std::string saveJob(const LinkContext &Ctx, SlimImports *Slim,
+                           const Task &T, const std::string &Folder,
+                           const std::string &Stem) {
+  JobSaver Saver(Ctx, Folder, Slim);
+  if (Error E = Saver.save(T))
+    return "; " + toString(std::move(E));
+  if (Saver.numSaved() == 0)
+    return "; the job cannot be saved: " + Saver.reason();
+  return "; to repeat the job, run 'dtlto-codegen " + Stem + ".tar -o FILE'";
+}
+
+Error dtlto::compareResults(const Link &TheLink, const ModuleNames &Names,
+                            SlimImports *Slim, const Task &T,
+                            const RemoteResult &Remote, StringRef LocalObject) {
+  const std::string Folder =
+      folderForDifferences(TheLink.Process.Opts.OutputFile);
   std::string Differences; // what differs, and where
   std::string SaveErrors;  // why not; otherwise empty
-  std::string Stem;
+  const std::string Stem =
+      Folder + "/" +
+      Names.encode(T.name()).value_or("module-" + std::to_string(T.Number)) +
+      T.Spec.suffix(); // of the saved files
   auto Compare = [&](const Twine &What, StringRef Extension,
                      StringRef RemoteBytes, StringRef LocalBytes) {
     if (RemoteBytes == LocalBytes)
       return;
-    if (Stem.empty())
-      Stem = stem(T);
     Differences +=
         ((Differences.empty() ? "" : "; ") + What + " of module '" +
          printable(T.title()) + "' differs from the one compiled locally, " +
@@ -60,28 +77,5 @@ Error Verifier::compare(const Task &T, const RemoteResult &Remote,
   Text += SaveErrors.empty()
               ? ". Both are saved: " + Stem + ".remote.*, .local.*"
               : ". They cannot be saved: " + SaveErrors;
-  return createStringError(inconvertibleErrorCode(), Text + saveJob(T, Stem));
-}
-
-/// Returns the folder for results that differ.
-std::string Verifier::folder() const {
-  return folderForDifferences(TheLink.Process.Opts.OutputFile);
-}
-
-/// Returns the path of the files of \p T, up to the extension.
-std::string Verifier::stem(const Task &T) const {
-  std::optional<std::string> Name = Names.encode(T.name());
-  return folder() + "/" +
-         (Name ? *Name : "module-" + std::to_string(T.Number)) +
-         T.Spec.suffix();
-}
-
-/// Saves the job, and returns the command that repeats it.
-std::string Verifier::saveJob(const Task &T, const std::string &Stem) {
-  JobSaver Saver(TheLink.Jobs, folder(), Slim);
-  if (Error E = Saver.save(T))
-    return "; " + toString(std::move(E));
-  if (Saver.numSaved() == 0)
-    return "; the job cannot be saved: " + Saver.reason();
-  return "; to repeat the job, run 'dtlto-codegen " + Stem + ".tar -o FILE'";
+  return failure(Text + saveJob(TheLink.Jobs, Slim, T, Folder, Stem));
 }

@@ -19,27 +19,13 @@
 
 namespace dtlto {
 
-/// Compares the results of jobs. Thread-safe.
-class Verifier {
-public:
-  Verifier(const Link &TheLink, const ModuleNames &Names, SlimImports *Slim)
-      : TheLink(TheLink), Names(Names), Slim(Slim) {}
-
-  /// Fails, with one line, if the object of \p T or its .dwo file differs from
-  /// the local one (\p LocalObject is the local object). Removes differing
-  /// entries from the cache.
-  llvm::Error compare(const Task &T, const RemoteResult &Remote,
-                      llvm::StringRef LocalObject);
-
-private:
-  std::string folder() const;
-  std::string stem(const Task &T) const;
-  std::string saveJob(const Task &T, const std::string &Stem);
-
-  const Link &TheLink;
-  const ModuleNames &Names;
-  SlimImports *Slim; // may be null
-};
+/// Fails, with one line, if the object of \p T or its .dwo file differs from
+/// the local one. Removes differing entries from the cache. Thread-safe. \p
+/// Slim is as for a JobBuilder.
+llvm::Error compareResults(const Link &TheLink, const ModuleNames &Names,
+                           SlimImports *Slim, const Task &T,
+                           const RemoteResult &Remote,
+                           llvm::StringRef LocalObject);
 
 } // namespace dtlto
 
