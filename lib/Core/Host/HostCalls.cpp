@@ -32,56 +32,28 @@ void Session::Impl::makeHost() {
   Host.name = "dtlto";
   Host.version = DTLTO_VERSION;
   Host.context = reinterpret_cast<dtlto_host_context *>(this);
-  Host.log = [](dtlto_host_context *C, uint32_t Level, const char *Message) {
-    from(C).log(Level, Message);
-  };
-  Host.job_state = [](dtlto_host_context *C, uint64_t Job, uint32_t State,
-                      const char *Worker) {
-    from(C).jobState(Job, State, Worker);
-  };
-  Host.job_done = [](dtlto_host_context *C, uint64_t Job,
-                     const dtlto_result *R) { from(C).jobDone(Job, R); };
-  Host.load_changed = [](dtlto_host_context *C) { from(C).loadChanged(); };
-  Host.check_result = [](dtlto_host_context *C, uint64_t Job, dtlto_span Object,
-                         char *Why, uint64_t WhySize) {
-    return from(C).checkResult(Job, Object, Why, WhySize);
-  };
-  Host.extension = [](dtlto_host_context *C, const char *Id) -> const void * {
-    Impl &I = from(C);
-    return StringSwitch<const void *>(Id ? Id : "")
-        .Case(DTLTO_EXT_LOCAL_CODEGEN, &I.LocalCodegen)
-        .Case(DTLTO_EXT_BUNDLE, &I.Bundle)
-        .Case(DTLTO_EXT_LOCAL_ROOM, &I.LocalRoomCalls)
-        .Case(DTLTO_EXT_NUMBERS, &I.NumberCalls)
-        .Default(nullptr);
-  };
+  Host.log = Callback<&Impl::log>::call;
+  Host.job_state = Callback<&Impl::jobState>::call;
+  Host.job_done = Callback<&Impl::jobDone>::call;
+  Host.load_changed = Callback<&Impl::loadChanged>::call;
+  Host.check_result = Callback<&Impl::checkResult>::call;
+  Host.extension = Callback<&Impl::extension>::call;
+  LocalCodegen = {sizeof(LocalCodegen), Ctx.Parallelism,
+                  Callback<&Impl::runLocally>::call};
+  Bundle = {sizeof(Bundle), 0, Callback<&Impl::makeBundle>::call};
+  LocalRoomCalls = {sizeof(LocalRoomCalls), 0, Callback<&Impl::enterRoom>::call,
+                    Callback<&Impl::leaveRoom>::call};
+  NumberCalls = {sizeof(NumberCalls), 0, Callback<&Impl::sessionNumber>::call,
+                 Callback<&Impl::jobNumber>::call};
+}
 
-  LocalCodegen.size = sizeof(LocalCodegen);
-  LocalCodegen.slots = Ctx.Parallelism;
-  LocalCodegen.run = [](dtlto_host_context *C, uint64_t Job, dtlto_result *R) {
-    return from(C).runLocally(Job, R);
-  };
-
-  Bundle.size = sizeof(Bundle);
-  Bundle.make = [](dtlto_host_context *C, uint64_t Job, dtlto_bundle_spans *B) {
-    return from(C).makeBundle(Job, B);
-  };
-  LocalRoomCalls.size = sizeof(LocalRoomCalls);
-  LocalRoomCalls.enter = [](dtlto_host_context *C, uint64_t Job) {
-    return from(C).enterRoom(Job);
-  };
-  LocalRoomCalls.leave = [](dtlto_host_context *C, uint64_t Job,
-                            uint64_t Bytes) { from(C).leaveRoom(Job, Bytes); };
-  NumberCalls.size = sizeof(NumberCalls);
-  NumberCalls.session = [](dtlto_host_context *C, const char *Name,
-                           uint32_t Unit, uint64_t Value) {
-    std::lock_guard<std::mutex> Lock(from(C).Mutex);
-    from(C).Numbers.set(Name, Unit, Value);
-  };
-  NumberCalls.job = [](dtlto_host_context *C, uint64_t Job, const char *Name,
-                       uint32_t Unit, uint64_t Value) {
-    from(C).jobNumber(Job, Name, Unit, Value);
-  };
+const void *Session::Impl::extension(const char *Id) {
+  return StringSwitch<const void *>(Id ? Id : "")
+      .Case(DTLTO_EXT_LOCAL_CODEGEN, &LocalCodegen)
+      .Case(DTLTO_EXT_BUNDLE, &Bundle)
+      .Case(DTLTO_EXT_LOCAL_ROOM, &LocalRoomCalls)
+      .Case(DTLTO_EXT_NUMBERS, &NumberCalls)
+      .Default(nullptr);
 }
 
 void Session::Impl::log(uint32_t Level, const char *Message) {
@@ -145,6 +117,12 @@ void Session::Impl::jobState(uint64_t Job, uint32_t State, const char *Worker) {
   E.RanLocally = It->second.HasRoom;
   E.Worker = nameOf(Worker);
   push(Lock, std::move(E));
+}
+
+void Session::Impl::sessionNumber(const char *Name, uint32_t Unit,
+                                  uint64_t Value) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  Numbers.set(Name, Unit, Value);
 }
 
 void Session::Impl::jobNumber(uint64_t Job, const char *Name, uint32_t Unit,

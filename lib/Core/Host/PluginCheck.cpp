@@ -35,25 +35,23 @@ void dtlto::countFindings() {
     TheLayer->Findings.end();
 }
 
-template <auto Fn> using PluginEntry = CheckedSession::Entry<dtlto_session, Fn>;
-
 Layer::Layer(const dtlto_plugin &Plugin, bool AreErrors)
     : Findings(Plugin, AreErrors), Entry(Plugin) {
   using S = CheckedSession;
   Entry.size = sizeof(Entry);
   Entry.configure = S::configure;
   Entry.open = S::open;
-  Entry.submit = PluginEntry<&S::submit>::call;
-  Entry.cancel = PluginEntry<&S::cancel>::call;
-  Entry.load = PluginEntry<&S::load>::call;
-  Entry.close = PluginEntry<&S::close>::call;
+  Entry.submit = S::Callback<&S::submit>::call;
+  Entry.cancel = S::Callback<&S::cancel>::call;
+  Entry.load = S::Callback<&S::load>::call;
+  Entry.close = S::Callback<&S::close>::call;
   Entry.extension = S::pluginExtension;
   Batch.size = sizeof(Batch);
-  Batch.complete = PluginEntry<&S::completeBatch>::call;
+  Batch.complete = S::Callback<&S::completeBatch>::call;
   Refuted.size = sizeof(Refuted);
-  Refuted.result = PluginEntry<&S::refute>::call;
+  Refuted.result = S::Callback<&S::refute>::call;
   Status.size = sizeof(Status);
-  Status.query = PluginEntry<&S::queryStatus>::call;
+  Status.query = S::Callback<&S::queryStatus>::call;
 }
 
 const dtlto_plugin *dtlto::checkedPlugin(const dtlto_plugin &Plugin,

@@ -24,6 +24,7 @@
 #include "dtlto/ext/draft/local-room.h"
 #include "dtlto/ext/local-codegen.h"
 #include "dtlto/ext/status.h"
+#include "dtlto/sdk/Callback.hpp"
 #include "llvm/ADT/StringMap.h"
 #include <atomic>
 #include <cassert>
@@ -137,9 +138,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   // The host's functions, any thread
   //===--------------------------------------------------------------------===//
 
-  static Impl &from(dtlto_host_context *Context) {
-    return *reinterpret_cast<Impl *>(Context);
-  }
+  template <auto Fn> using Callback = sdk::Callback<Impl, Fn>;
   void log(uint32_t Level, const char *Message);
   void jobState(uint64_t Job, uint32_t State, const char *Worker);
   void jobDone(uint64_t Job, const dtlto_result *Result);
@@ -158,6 +157,8 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   int32_t makeBundle(uint64_t Job, dtlto_bundle_spans *Spans);
   int32_t checkResult(uint64_t Job, dtlto_span Object, char *Why,
                       uint64_t WhySize);
+  const void *extension(const char *Id);
+  void sessionNumber(const char *Name, uint32_t Unit, uint64_t Value);
   void jobNumber(uint64_t Job, const char *Name, uint32_t Unit, uint64_t Value);
   void reportWorker(const dtlto_worker_status *Worker);
   void violation(const Guard &Lock, uint64_t Job, const llvm::Twine &What);
