@@ -55,13 +55,13 @@ static void busy(const CaseContext &B) {
   S.holdResults(true);
   int32_t Status = DTLTO_OK;
   for (unsigned I = 0; I != MoreThanFit; ++I) {
-    const uint64_t Calls = S.roomCount();
+    const uint64_t Calls = S.numRoomReports();
     Status = S.offer(B.smallest());
     if (Status != DTLTO_OK &&
         (Status != DTLTO_BUSY || !S.hasRoomWithin(Calls, Settled)))
       break;
   }
-  const uint64_t Before = S.roomCount();
+  const uint64_t Before = S.numRoomReports();
   S.holdResults(false);
   if (Status == DTLTO_OK)
     return;
