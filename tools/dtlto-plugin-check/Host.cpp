@@ -51,8 +51,7 @@ std::vector<uint64_t> Host::accepted() {
   Guard Lock(Mutex);
   std::vector<uint64_t> Ids;
   for (auto &[Id, R] : Jobs)
-    if (R.Accepted)
-      Ids.push_back(Id);
+    Ids.push_back(Id);
   return Ids;
 }
 

@@ -83,7 +83,7 @@ int32_t Session::offer(const Sample &S, const char *Avoid) {
   L.Memory->seal();
   R.Lent = L.Memory;
   R.Given = L.Job;
-  freeMemory(R);
+  R.freeMemory();
   R.Spec = {};
   return Host::offer(R);
 }

@@ -13,10 +13,9 @@
 #ifndef DTLTO_TESTING_BASICHOST_HPP
 #define DTLTO_TESTING_BASICHOST_HPP
 
-#include "../PluginAPI.h"
 #include "../sdk/Callback.hpp"
+#include "Job.hpp"
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <chrono>
 #include <condition_variable>
@@ -29,52 +28,6 @@
 #include <vector>
 
 namespace dtlto::testing {
-
-/// An input of a job.
-struct Input {
-  std::string Path, Bytes;
-  uint32_t Role = DTLTO_ROLE_OTHER;
-  std::array<uint8_t, 32> Digest = {};
-};
-
-/// A job to submit.
-struct JobSpec {
-  std::vector<Input> Inputs;
-  std::vector<std::string> Args;
-  std::string Output, Config;
-  std::string Name = Output, Triple = "x86_64-unknown-linux-gnu", Avoid = {};
-  uint64_t Cost = 1;
-};
-
-/// What job_done() reported.
-struct Result {
-  int32_t Status = DTLTO_OK;
-  std::string Object, Message, Worker;
-};
-
-/// A job of a session.
-struct Job : Result {
-  JobSpec Spec;
-  dtlto_job Raw = {};               // points to the members below, and to Spec
-  const dtlto_job *Given = nullptr; // what the plugin gets
-  std::vector<dtlto_input> Inputs;
-  std::vector<const dtlto_input *> InputPointers;
-  std::vector<const char *> ArgPointers;
-  bool Accepted = false, Cancelled = false, Done = false;
-  dtlto_buffer Buffer = {}; // of the object, until it is released
-};
-
-inline std::string nameOf(uint64_t Job) { return "job " + std::to_string(Job); }
-
-/// Returns pointers to \p Texts, and a null pointer.
-inline std::vector<const char *>
-pointersTo(const std::vector<std::string> &Texts) {
-  std::vector<const char *> All;
-  for (const std::string &Text : Texts)
-    All.push_back(Text.c_str());
-  All.push_back(nullptr);
-  return All;
-}
 
 /// One session with a plugin. One thread makes all calls, like the linker; the
 /// plugin calls back on any thread. \p RulesT judges each call, like TextRules
@@ -227,7 +180,7 @@ protected:
   virtual void onMessage(uint32_t, const std::string &) {}
   /// The job ended, because of \p Why, a literal: frees the memory that the
   /// plugin must not read any more. The lock is held.
-  virtual void onEnd(JobT &J, const char *) { freeMemory(J); }
+  virtual void onEnd(JobT &J, const char *) { J.freeMemory(); }
   /// Records \p R as the result of \p J. The lock is held.
   virtual void onResult(JobT &J, const dtlto_result &R) {
     J.Status = R.status;
@@ -286,8 +239,8 @@ protected:
     return I == Jobs.end() ? nullptr : &I->second;
   }
   JobT *findRunning(uint64_t Id) {
-    JobT *J = Phase == Closed ? nullptr : find(Id);
-    return J && !J->Done ? J : nullptr;
+    JobT *J = find(Id);
+    return J && !J->Done && Phase != Closed ? J : nullptr;
   }
   bool allDone() const {
     return std::all_of(Jobs.begin(), Jobs.end(),
@@ -297,29 +250,7 @@ protected:
   /// Makes a new job, with the fields that the plugin needs.
   JobT &add(JobSpec Spec) {
     JobT &J = locked([&]() -> JobT & { return Jobs[++LastId]; });
-    J.Spec = std::move(Spec);
-    const uint32_t Known = 2 * DTLTO_JOB_WHOLE_IMPORTS - 1;
-    J.Raw.size = sizeof(J.Raw);
-    J.Raw.fields = Config.needs & Known;
-    if (J.Raw.fields & (DTLTO_JOB_ARGS | DTLTO_JOB_CONFIG))
-      J.Raw.fields |= DTLTO_JOB_INPUTS;
-    J.Raw.id = LastId;
-    J.Raw.name = J.Spec.Name.c_str();
-    J.Raw.triple = J.Spec.Triple.c_str();
-    J.Raw.cost = J.Spec.Cost;
-    if (!J.Spec.Avoid.empty())
-      J.Raw.avoid = J.Spec.Avoid.c_str();
-    if (J.Raw.fields & DTLTO_JOB_INPUTS)
-      pointAtInputs(J);
-    if (J.Raw.fields & DTLTO_JOB_ARGS) {
-      J.ArgPointers = pointersTo(J.Spec.Args);
-      J.Raw.args = J.ArgPointers.data();
-      J.Raw.num_args = static_cast<uint32_t>(J.Spec.Args.size());
-      J.Raw.output = J.Spec.Output.c_str();
-    }
-    if (J.Raw.fields & DTLTO_JOB_CONFIG)
-      J.Raw.config = J.Spec.Config.c_str();
-    J.Given = &J.Raw;
+    J.fill(LastId, std::move(Spec), Config.needs);
     return J;
   }
   /// Offers \p J once, which no longer exists unless submit()'s status, which
@@ -331,31 +262,15 @@ protected:
     std::lock_guard<std::mutex> Lock(Mutex);
     InSubmit = false;
     TheRules.submitReturned(Status, J.Done);
-    J.Accepted = Status == DTLTO_OK;
-    NumAccepted += J.Accepted;
-    if (!J.Accepted) {
+    if (Status == DTLTO_OK) {
+      ++NumAccepted;
+    } else {
       onEnd(J, Status == DTLTO_BUSY ? "submit() has returned DTLTO_BUSY"
                                     : "submit() has refused the job");
       Jobs.erase(J.Raw.id);
     }
     return Status;
   }
-  /// Frees the memory of \p J, except for modules, which the plugin may read
-  /// until close() returns.
-  static void freeMemory(JobT &J) {
-    std::vector<Input> Inputs = std::move(J.Spec.Inputs);
-    for (Input &In : Inputs) {
-      std::string().swap(In.Path);
-      if (In.Role != DTLTO_ROLE_PRIMARY && In.Role != DTLTO_ROLE_IMPORT)
-        std::string().swap(In.Bytes);
-    }
-    J.Spec = JobSpec();
-    J.Spec.Inputs = std::move(Inputs);
-    std::vector<dtlto_input>().swap(J.Inputs);
-    std::vector<const dtlto_input *>().swap(J.InputPointers);
-    std::vector<const char *>().swap(J.ArgPointers);
-  }
-
   const dtlto_plugin &ThePlugin;
   RulesT TheRules;
   dtlto_host Raw = {};
@@ -376,21 +291,6 @@ protected:
   bool InSubmit = false, GaveUp = false;
 
 private:
-  void pointAtInputs(JobT &J) {
-    for (const Input &In : J.Spec.Inputs) {
-      dtlto_input &R = J.Inputs.emplace_back();
-      R.size = sizeof(R);
-      R.role = In.Role;
-      R.path = In.Path.c_str();
-      R.bytes = {In.Bytes.data(), In.Bytes.size()};
-      std::copy(In.Digest.begin(), In.Digest.end(), R.digest);
-    }
-    for (const dtlto_input &R : J.Inputs)
-      J.InputPointers.push_back(&R);
-    J.Raw.inputs = J.InputPointers.data();
-    J.Raw.num_inputs = static_cast<uint32_t>(J.InputPointers.size());
-  }
-
   /// Handles a call of the host's \p Function: \p Fn runs with the lock held.
   template <typename F> void handle(const char *Function, F Fn) {
     enter(Function);
