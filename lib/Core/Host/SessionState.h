@@ -18,6 +18,7 @@
 #include "Host/PluginNumbers.h"
 #include "Host/Session.h"
 #include "Host/SessionConfig.h"
+#include "Rules/Rules.h"
 #include "Support/ThreadCheck.h"
 #include "dtlto/ext/batch.h"
 #include "dtlto/ext/bundle.h"
@@ -103,6 +104,16 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
     }
   };
 
+  /// Returns the record of \p Job, or null. Mutex is held.
+  Record *find(uint64_t Job) {
+    auto It = Jobs.find(Job);
+    return It == Jobs.end() ? nullptr : &It->second;
+  }
+  /// Like find(), but null after the job's job_done(), too.
+  Record *findRunning(uint64_t Job) {
+    Record *R = find(Job);
+    return R && !R->Done ? R : nullptr;
+  }
   void dropIfUnused(Record &R) {
     if (R.Done && !R.IsInSubmit && R.NumLocalRuns == 0)
       R.Built.reset();
@@ -126,7 +137,10 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
 
   void doOpen();
   void doSubmit(uint64_t Id, bool Insist);
-  const dtlto_batch *batch(); // null if the plugin doesn't want batches
+  /// Returns the plugin's extension \p Id, or null if it lacks \p Field, a
+  /// function.
+  template <typename T, typename F>
+  const T *extensionWith(F T::*Field, const char *Id);
   void doCompleteBatch();
   void doCancel(uint64_t Id);
   void doRefute(uint64_t Id);
@@ -162,6 +176,8 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   void jobNumber(uint64_t Job, const char *Name, uint32_t Unit, uint64_t Value);
   void reportWorker(const dtlto_worker_status *Worker);
   void violation(const Guard &Lock, uint64_t Job, const llvm::Twine &What);
+  void pushState(const Guard &Lock, uint64_t Job, uint32_t State, bool IsLocal,
+                 std::string Worker = "");
 
   /// Holds Mutex. Wakes the scheduler only after releasing it, since the
   /// scheduler may need Mutex at once.

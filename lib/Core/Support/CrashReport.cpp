@@ -36,7 +36,7 @@ void dtlto::installCrashReport(StringRef Note) {
   setBugReportMsg(Text->c_str());
 }
 
-void dtlto::limitAbortHandler() {}
+bool dtlto::limitAbortHandler() { return false; }
 
 void dtlto::waitIfCrashing() {}
 
@@ -143,16 +143,17 @@ static void limitHandler(int Signal, unsigned Seconds, bool IsCrash) {
   install(Signal, Current);
 }
 
-void dtlto::limitAbortHandler() {
+bool dtlto::limitAbortHandler() {
   struct sigaction Current;
   if (!Handlers[SIGABRT].Seconds ||
       ::sigaction(SIGABRT, nullptr, &Current) != 0 || !isFunction(Current) ||
       Current.sa_sigaction == onSignalWithLimit)
-    return;
+    return false;
   HasPluginAbort = false;
   PluginAbort = Current;
   HasPluginAbort = true;
   install(SIGABRT, Current);
+  return true;
 }
 
 void dtlto::installCrashReport(StringRef Note) {
