@@ -24,7 +24,7 @@
 namespace dtlto::check {
 
 using namespace std::chrono_literals;
-using dtlto::FixOfThreads, dtlto::Loan, testing::nameOf;
+using dtlto::FixOfThreads, dtlto::hasField, dtlto::Loan, testing::nameOf;
 using Clock = std::chrono::steady_clock;
 using Milliseconds = std::chrono::milliseconds;
 
