@@ -155,12 +155,11 @@ static Error answerQuery(const char *Argv0, Options &Opts, PlainMessages &Msg) {
 /// of it.
 static Error run(const char *Argv0, Command &C, PlainMessages &Msg) {
   Options &Opts = C.Opts;
-  Expected<const dtlto_plugin *> Plugin = loadNamedPlugin(
-      Opts, Msg, [&](StringRef Name) { return load(Argv0, Name, Opts); });
+  auto Load = [&](StringRef Name) { return load(Argv0, Name, Opts); };
+  auto Plugin = loadNamedPlugin(Opts, Msg, Load);
   if (!Plugin)
     return Plugin.takeError();
-  Expected<const dtlto_plugin *> StorePlugin = loadStorePlugin(
-      Opts, [&](StringRef Name) { return load(Argv0, Name, Opts); });
+  auto StorePlugin = loadStorePlugin(Opts, Load);
   if (!StorePlugin)
     return StorePlugin.takeError();
   showNotes(Opts, Msg);

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Session.h"
-#include "Crash.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"

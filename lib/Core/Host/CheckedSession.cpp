@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Host/CheckedSession.h"
+#include "Host/PluginCheck.h"
+#include "Support/Failure.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 
@@ -20,6 +22,8 @@ static constexpr uint64_t MaxCopy = 1 << 20;
 static constexpr auto MaxEnding = 1s;
 // A small link has few calls.
 static constexpr unsigned EnoughCalls = 4;
+
+Layer *dtlto::TheLayer = nullptr;
 
 void CheckedSession::configure(const dtlto_session_params *Params,
                                dtlto_session_config *Config) {
@@ -289,4 +293,55 @@ int32_t CheckedSession::queryStatus(uint32_t LimitMs,
                                     void *Context) {
   return pluginsOwn<dtlto_status>(Plugin, DTLTO_EXT_STATUS)
       .query(Inner, LimitMs, Worker, Context);
+}
+
+//===----------------------------------------------------------------------===//
+// The layer
+//===----------------------------------------------------------------------===//
+
+void dtlto::showFindings(Messages &Msg) {
+  if (TheLayer)
+    TheLayer->Findings.show(Msg);
+}
+
+Error dtlto::failForFindings() {
+  if (!TheLayer || !TheLayer->Findings.AreErrors)
+    return Error::success();
+  const unsigned N = TheLayer->Findings.count();
+  if (N == 0)
+    return Error::success();
+  return failure("dtlto: plugin '" + Twine(TheLayer->Findings.Plugin.name) +
+                 "': " + Twine(N) + (N == 1 ? " finding" : " findings") +
+                 " (--thinlto-dist-check-plugin=error)");
+}
+
+void dtlto::countFindings() {
+  if (TheLayer)
+    TheLayer->Findings.end();
+}
+
+Layer::Layer(const dtlto_plugin &Plugin, bool AreErrors)
+    : Findings(Plugin, AreErrors), Entry(Plugin) {
+  using S = CheckedSession;
+  Entry.size = sizeof(Entry);
+  Entry.configure = S::configure;
+  Entry.open = S::open;
+  Entry.submit = S::Callback<&S::submit>::call;
+  Entry.cancel = S::Callback<&S::cancel>::call;
+  Entry.load = S::Callback<&S::load>::call;
+  Entry.close = S::Callback<&S::close>::call;
+  Entry.extension = S::pluginExtension;
+  Batch.size = sizeof(Batch);
+  Batch.complete = S::Callback<&S::completeBatch>::call;
+  Refuted.size = sizeof(Refuted);
+  Refuted.result = S::Callback<&S::refute>::call;
+  Status.size = sizeof(Status);
+  Status.query = S::Callback<&S::queryStatus>::call;
+}
+
+const dtlto_plugin *dtlto::checkedPlugin(const dtlto_plugin &Plugin,
+                                         bool AreErrors) {
+  recordMisuses();
+  TheLayer = new Layer(Plugin, AreErrors);
+  return &TheLayer->Entry;
 }

@@ -17,7 +17,6 @@
 #include "Bundle/Bundle.h"
 #include "Host/PluginNumbers.h"
 #include "Host/Session.h"
-#include "Host/SessionConfig.h"
 #include "Rules/Rules.h"
 #include "Support/ThreadCheck.h"
 #include "dtlto/ext/batch.h"

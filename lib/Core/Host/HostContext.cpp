@@ -1,11 +1,10 @@
-//===- SessionConfig.cpp - A plugin's needs before open() -----------------===//
+//===- HostContext.cpp - The context of a plugin's host -------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "Host/SessionConfig.h"
 #include "Host/HostContext.h"
 #include "Host/PluginCheck.h"
 #include "Support/System.h"
