@@ -42,19 +42,17 @@ public:
 
   // To be set before open().
   std::map<std::string, const void *> Extensions; // of the host, by id
-  dtlto_session_params Params = {}; // for fields that open() does not set
+  dtlto_session_params Params = {}; // for the fields that are not its arguments
 
-  /// Calls configure() and open(). Returns open()'s status.
+  /// Calls configure() and open(), also after close(). Returns open()'s status.
   int32_t open(const std::vector<std::string> &Args,
                const std::string &LLVMVersion, uint64_t NumJobs = 1) {
     const std::vector<const char *> Pointers = pointersTo(Args);
-    Params.size = sizeof(Params);
+    locked([&] { Phase = Opening; });
     Params.num_args = static_cast<uint32_t>(Args.size());
     Params.args = Pointers.data();
     Params.llvm_version = LLVMVersion.c_str();
-    Params.output = "a.out";
     Params.num_jobs = NumJobs;
-    Params.job_timeout_s = 600;
     const dtlto_session_params *Given = lend(Params);
     configure(*Given);
     const int32_t Status =
@@ -135,6 +133,9 @@ protected:
   explicit BasicHost(const dtlto_plugin &ThePlugin, Args &&...A)
       : ThePlugin(ThePlugin), TheRules(std::forward<Args>(A)...) {
     using Self = BasicHost;
+    Params.size = sizeof(Params);
+    Params.output = "a.out";
+    Params.job_timeout_s = 600;
     Raw.size = sizeof(Raw);
     Raw.abi_major = DTLTO_ABI_MAJOR;
     Raw.abi_minor = DTLTO_ABI_MINOR;
