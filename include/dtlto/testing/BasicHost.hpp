@@ -48,7 +48,11 @@ public:
   int32_t open(const std::vector<std::string> &Args,
                const std::string &LLVMVersion, uint64_t NumJobs = 1) {
     const std::vector<const char *> Pointers = pointersTo(Args);
-    locked([&] { Phase = Opening; });
+    locked([&] {
+      Phase = Opening;
+      OpenErrors.clear();
+      GaveUp = false;
+    });
     Params.num_args = static_cast<uint32_t>(Args.size());
     Params.args = Pointers.data();
     Params.llvm_version = LLVMVersion.c_str();
@@ -118,7 +122,7 @@ public:
   uint64_t numRoomReports() {
     return locked([&] { return NumRoom; });
   }
-  /// The errors logged in open().
+  /// The errors logged in the last open().
   std::string openErrors() {
     return locked([&] { return OpenErrors; });
   }
