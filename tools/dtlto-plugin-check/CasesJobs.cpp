@@ -164,10 +164,10 @@ static void cancelRunning(const CaseContext &B) {
     return note("not tried: a job that takes long ended early: " +
                 S.job(Id)->Message);
   S.cancel(Id);
-  if (!S.waitFor(Id, B.Opts.soon()))
+  if (!S.waitFor(Id, B.Opts.callLimit()))
     failAndExit("dtlto_plugin.cancel",
                 "a job that ran had no job_done() within " +
-                    seconds(B.Opts.soon()) + " after its cancel()",
+                    seconds(B.Opts.callLimit()) + " after its cancel()",
                 "stop the job's compiler and report DTLTO_CANCELLED, or report "
                 "that at once and drop the later result");
   S.compile(B.smallest()); // the session still works

@@ -43,12 +43,10 @@ struct Options {
   Milliseconds CaseLimit = 120s;
   bool Verbose = false;
 
-  /// Time limits: of a call that must not wait, of close(), as in the linker,
-  /// and of silence while jobs run.
+  /// Time limits: of a call that must not wait, and of what the header calls
+  /// soon; of close(), as in the linker; and of silence while jobs run.
   Milliseconds callLimit() const { return std::min({10000ms, CaseLimit / 4}); }
   Milliseconds closeLimit() const { return std::min({10000ms, CaseLimit / 3}); }
-  /// What the header calls soon.
-  Milliseconds soon() const { return callLimit(); }
   Milliseconds jobLimit() const { return CaseLimit / 3; }
 };
 

@@ -42,7 +42,7 @@ public:
 
   // To be set before open().
   std::map<std::string, const void *> Extensions; // of the host, by id
-  dtlto_session_params Params = {}; // for the fields that are not its arguments
+  dtlto_session_params Params = {}; // open() has arguments for the others
 
   /// Calls configure() and open(), also after close(). Returns open()'s status.
   int32_t open(const std::vector<std::string> &Args,
@@ -53,11 +53,12 @@ public:
       OpenErrors.clear();
       GaveUp = false;
     });
-    Params.num_args = static_cast<uint32_t>(Args.size());
-    Params.args = Pointers.data();
-    Params.llvm_version = LLVMVersion.c_str();
-    Params.num_jobs = NumJobs;
-    const dtlto_session_params *Given = lend(Params);
+    dtlto_session_params P = Params;
+    P.num_args = static_cast<uint32_t>(Args.size());
+    P.args = Pointers.data();
+    P.llvm_version = LLVMVersion.c_str();
+    P.num_jobs = NumJobs;
+    const dtlto_session_params *Given = lend(P);
     configure(*Given);
     const int32_t Status =
         call("open", [&] { return ThePlugin.open(GivenHost, Given, &Handle); });
@@ -178,8 +179,9 @@ protected:
   virtual int32_t fill(dtlto_load &Load) {
     return call("load", [&] { return ThePlugin.load(Handle, &Load); });
   }
-  /// Waits for what other threads ask of this one, while it waits itself.
-  /// Returns whether there was anything. The lock is held, but not meanwhile.
+  /// While the link's thread waits: does what other threads ask of it. Returns
+  /// whether there was anything. The lock is held, and may be released
+  /// meanwhile.
   virtual bool serve(std::unique_lock<std::mutex> &) { return false; }
   /// A message has come. The lock is held.
   virtual void onMessage(uint32_t, const std::string &) {}

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <mutex>
 #include <string>
 #ifndef _WIN32
 #include <unistd.h>
@@ -144,6 +145,8 @@ static void limitHandler(int Signal, unsigned Seconds, bool IsCrash) {
 }
 
 bool dtlto::limitAbortHandler() {
+  static std::mutex Mutex; // guards PluginAbort, except from its reader
+  std::lock_guard<std::mutex> Lock(Mutex);
   struct sigaction Current;
   if (!Handlers[SIGABRT].Seconds ||
       ::sigaction(SIGABRT, nullptr, &Current) != 0 || !isFunction(Current) ||
