@@ -9,32 +9,23 @@
 #include "Host/FarmStatus.h"
 #include "Host/PluginCheck.h"
 #include "Host/PluginGuard.h"
-#include "Host/PluginLoader.h"
 #include "LTO/JobSaver.h"
 #include "Report/PlainMessages.h"
 #include "Report/Report.h"
 #include "Run/Configuration.h"
 #include "Run/LogObserver.h"
-#include "Support/CrashReport.h"
 #include "Support/Failure.h"
 #include "LLVM/Version.h"
 #include "llvm/Support/Process.h"
-#include <algorithm>
 #include <csignal>
 
 using namespace llvm;
 using namespace dtlto;
 
-// For a library's constructors: the same limit as for a plugin's calls.
-static constexpr std::chrono::seconds MaxLoad(60);
-
 static Expected<const dtlto_plugin *> load(StringRef Name, const Options &Opts,
                                            const Frontend &F) {
-  LoadGuard Guard(F.Program, Name,
-                  std::min(MaxLoad, std::chrono::seconds(Opts.TimeoutSeconds)),
-                  isShippedPlugin(Name, F.PluginFolder));
-  limitInterrupts();
-  return loadPlugin(Name, pluginFolders(Opts, F.PluginFolder));
+  return loadGuarded(F.Program, Name, pluginFolders(Opts, F.PluginFolder),
+                     Opts.TimeoutSeconds, /*LimitsInterrupts=*/true);
 }
 
 /// Checks that the files that the user wants can be written: after the link, it

@@ -18,12 +18,14 @@
 //   late-call    calls the host after close()
 //   release      takes a lock in the release() of its objects while it holds it
 //                around job_done(); running jobs take long
+//   abort        installs a handler of SIGABRT in submit()
 //   locked       calls job_done() while it holds a lock that load() takes
 
 #include "common.h"
 
 #include "dtlto/ext/draft/local-room.h"
 #include "dtlto/ext/numbers.h"
+#include <signal.h>
 
 static const dtlto_session_params *Params;
 static dtlto_host Copy;
@@ -75,6 +77,8 @@ static void release_locked(void *owner, const void *data, uint64_t size) {
 static int32_t submit(dtlto_session *s, const dtlto_job *job) {
   if (how(s, "params-late"))
     Sink = Params->llvm_version[0];
+  if (how(s, "abort"))
+    signal(SIGABRT, _exit);
   if (how(s, "room-submit"))
     enter_room(s, job->id);
   return DTLTO_OK;

@@ -16,7 +16,6 @@
 #include "Files/FileJobs.h"
 #include "Host/PluginCheck.h"
 #include "Host/PluginGuard.h"
-#include "Host/PluginLoader.h"
 #include "Report/PlainMessages.h"
 #include "Report/Report.h"
 #include "Run/Configuration.h"
@@ -41,8 +40,6 @@ using namespace llvm;
 using namespace dtlto;
 
 static constexpr StringLiteral Program = "dtlto-distributor";
-// For a library's constructors: the longest time for any call of a plugin.
-static constexpr std::chrono::seconds MaxLoad(60);
 // Time for the compilers to end after they were asked to.
 static constexpr std::chrono::seconds MaxEnd(5);
 
@@ -63,11 +60,7 @@ static std::vector<std::string> folders(const char *Argv0,
 
 static Expected<const dtlto_plugin *> load(const char *Argv0, StringRef Name,
                                            const Options &Opts) {
-  std::vector<std::string> Folders = folders(Argv0, Opts);
-  LoadGuard Guard(Program, Name,
-                  std::min(MaxLoad, std::chrono::seconds(Opts.TimeoutSeconds)),
-                  isShippedPlugin(Name, Folders.front()));
-  return loadPlugin(Name, Folders);
+  return loadGuarded(Program, Name, folders(Argv0, Opts), Opts.TimeoutSeconds);
 }
 
 static Expected<JobList> readJobs(const Command &C) {
@@ -161,12 +154,11 @@ static Error answerQuery(const char *Argv0, Options &Opts, PlainMessages &Msg) {
 /// of it.
 static Error run(const char *Argv0, Command &C, PlainMessages &Msg) {
   Options &Opts = C.Opts;
-  Expected<const dtlto_plugin *> Plugin = loadNamedPlugin(
-      Opts, Msg, [&](StringRef Name) { return load(Argv0, Name, Opts); });
+  auto Load = [&](StringRef Name) { return load(Argv0, Name, Opts); };
+  auto Plugin = loadNamedPlugin(Opts, Msg, Load);
   if (!Plugin)
     return Plugin.takeError();
-  Expected<const dtlto_plugin *> StorePlugin = loadStorePlugin(
-      Opts, [&](StringRef Name) { return load(Argv0, Name, Opts); });
+  auto StorePlugin = loadStorePlugin(Opts, Load);
   if (!StorePlugin)
     return StorePlugin.takeError();
   showNotes(Opts, Msg);

@@ -20,6 +20,7 @@
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/Twine.h"
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <string>
@@ -54,6 +55,14 @@ bool expect(bool Holds, llvm::StringRef Section, const llvm::Twine &What,
 
 /// From now on, reports an exit() in a forked child of this process.
 void watchChildren();
+
+/// From now on, a crash of this process reports to \p Fd which
+/// loan (Rules/Loan.h) was touched, or else the signal.
+void catchCrashes(int Fd);
+
+/// The likely reason for a crash at a null pointer, which ends the sentence
+/// "the plugin crashed with signal 11 at a null pointer; WHY"; or empty.
+extern std::atomic<const char *> NullReason;
 
 /// Reports in a few words what a passing case did not check, or what could be
 /// better.

@@ -55,13 +55,13 @@ static void busy(const CaseContext &B) {
   S.holdResults(true);
   int32_t Status = DTLTO_OK;
   for (unsigned I = 0; I != MoreThanFit; ++I) {
-    const uint64_t Calls = S.roomCount();
+    const uint64_t Calls = S.numRoomReports();
     Status = S.offer(B.smallest());
     if (Status != DTLTO_OK &&
         (Status != DTLTO_BUSY || !S.hasRoomWithin(Calls, Settled)))
       break;
   }
-  const uint64_t Before = S.roomCount();
+  const uint64_t Before = S.numRoomReports();
   S.holdResults(false);
   if (Status == DTLTO_OK)
     return;
@@ -164,10 +164,10 @@ static void cancelRunning(const CaseContext &B) {
     return note("not tried: a job that takes long ended early: " +
                 S.job(Id)->Message);
   S.cancel(Id);
-  if (!S.waitFor(Id, B.Opts.soon()))
+  if (!S.waitFor(Id, B.Opts.callLimit()))
     failAndExit("dtlto_plugin.cancel",
                 "a job that ran had no job_done() within " +
-                    seconds(B.Opts.soon()) + " after its cancel()",
+                    seconds(B.Opts.callLimit()) + " after its cancel()",
                 "stop the job's compiler and report DTLTO_CANCELLED, or report "
                 "that at once and drop the later result");
   S.compile(B.smallest()); // the session still works

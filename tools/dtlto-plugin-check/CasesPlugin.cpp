@@ -132,8 +132,6 @@ struct Workers {
 } // namespace
 
 void Workers::add(const dtlto_worker_status *W) {
-  constexpr size_t MinSize =
-      offsetof(dtlto_worker_status, load_permille) + sizeof(uint32_t);
   std::lock_guard<std::mutex> Lock(Mutex);
   expect(std::this_thread::get_id() == Thread, "dtlto_status.query",
          "query() reported a worker on another thread",
@@ -147,7 +145,8 @@ void Workers::add(const dtlto_worker_status *W) {
          "name each as job_state() does");
   // The linker refuses a smaller struct as well.
   if (W)
-    expect(W->size >= MinSize, "dtlto_worker_status.size",
+    expect(hasField(W, &dtlto_worker_status::load_permille),
+           "dtlto_worker_status.size",
            "it is " + Twine(W->size) + " of a worker",
            "set it to sizeof(dtlto_worker_status)");
 }

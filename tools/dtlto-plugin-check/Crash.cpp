@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Crash.h"
+#include "CaseReport.h"
 #include "Rules/Loan.h"
 #include <csignal>
 #include <cstring>

@@ -14,151 +14,99 @@
 using namespace llvm;
 using namespace dtlto::check;
 
-/// The most that all of \p S takes in a Loan.
-static size_t roomFor(const Sample &S) {
-  size_t Size = 4096 + S.Config.size();
-  for (const Sample::Input &In : S.Inputs)
-    Size += std::max(In.Bytes.size(), In.Whole.size()) + In.Path.size() + 512;
-  for (const std::string &Arg : S.Args)
-    Size += Arg.size() + 64;
-  return Size;
+/// Returns the job of \p S that the plugin gets.
+dtlto::testing::JobSpec Session::specOf(const Sample &S, const char *Avoid) {
+  testing::JobSpec Spec = {
+      {},     S.Args,   S.Output,           S.Config,
+      S.Name, S.Triple, Avoid ? Avoid : "", 1000000 - Jobs.size()};
+  for (const Sample::Input &In : S.Inputs) {
+    const bool IsWhole = needs() & DTLTO_JOB_WHOLE_IMPORTS && !In.Whole.empty();
+    testing::Input &Input = Spec.Inputs.emplace_back();
+    Input = {In.Path, IsWhole ? In.Whole : In.Bytes,
+             In.LaterRole ? In.LaterRole : In.Role};
+    if (needs() & DTLTO_JOB_DIGESTS)
+      copy(fromHex(dtlto::bundleDigest(Input.Bytes)), Input.Digest.begin());
+  }
+  return Spec;
 }
 
-JobRecord::JobRecord(uint64_t Id, const Sample &S)
-    : Id(Id), S(S),
-      Lent(*new Loan("the dtlto_job (or what it points at) of " + jobName(Id),
-                     FixOfJob, roomFor(S))) {}
-
-void Session::makeJob(JobRecord &R, const char *Avoid) {
-  Loan &Memory = R.Lent;
-  const Sample &S = R.S;
-  dtlto_job &Job = *Memory.addStruct(dtlto_job(), More);
-  Job.size = static_cast<uint32_t>(sizeof(Job) + More);
-  Job.fields = Needs & (2 * DTLTO_JOB_WHOLE_IMPORTS - 1);
-  if (Needs & (DTLTO_JOB_ARGS | DTLTO_JOB_CONFIG))
-    Job.fields |= DTLTO_JOB_INPUTS;
-  Job.id = R.Id;
-  Job.name = Memory.addString(S.Name);
-  Job.triple = Memory.addString(S.Triple);
-  Job.cost = FirstJob + 1000000 - R.Id;
-  if (Job.fields & DTLTO_JOB_ARGS) {
-    Job.num_args = static_cast<uint32_t>(S.Args.size());
-    Job.args = Memory.addStrings(S.Args);
-    Job.output = Memory.addString(S.Output);
-  }
-  if (Job.fields & DTLTO_JOB_CONFIG)
-    Job.config = Memory.addString(S.Config);
-  if (Avoid)
-    Job.avoid = Memory.addString(Avoid);
-  if (Job.fields & DTLTO_JOB_INPUTS)
-    addInputs(R, Job);
-  if (More)
-    Job.fields |= 1u << 20; // a field of a later minor
-  R.Raw = &Job;
-  Memory.seal();
-}
-
-/// Adds the inputs of \p Job, and makes its bundle, in which inputs have their
-/// usual roles.
-void Session::addInputs(JobRecord &R, dtlto_job &Job) {
-  std::vector<dtlto_input *> Inputs;
-  for (const Sample::Input &In : R.S.Inputs) {
-    bool IsWhole = Job.fields & DTLTO_JOB_WHOLE_IMPORTS && !In.Whole.empty();
-    const std::string &Bytes = IsWhole ? In.Whole : In.Bytes;
-    bool IsModule =
-        In.Role == DTLTO_ROLE_PRIMARY || In.Role == DTLTO_ROLE_IMPORT;
-    dtlto_input Raw = {};
-    Raw.size = static_cast<uint32_t>(sizeof(Raw) + More);
-    Raw.role = In.Role;
-    Raw.path = R.Lent.addString(In.Path);
-    Raw.bytes.size = Bytes.size();
-    Raw.bytes.data = IsModule && !In.LaterRole
-                         ? addModule(Bytes)
-                         : R.Lent.addBytes(Bytes.data(), Bytes.size());
-    if (Job.fields & DTLTO_JOB_DIGESTS)
-      copy(fromHex(dtlto::bundleDigest(Bytes)), Raw.digest);
-    Inputs.push_back(R.Lent.addStruct(Raw, More));
-  }
-  Job.num_inputs = static_cast<uint32_t>(Inputs.size());
-  Job.inputs = R.Lent.addArray(Inputs);
-  if (Job.fields & DTLTO_JOB_CONFIG) {
-    dtlto_job Bundled = Job;
-    Bundled.fields &= ~DTLTO_JOB_ARGS;
-    if (auto Spans = dtlto::makeBundleSpans(Bundled))
-      R.Bundle = std::move(*Spans);
-    else
-      R.BundleError = toString(Spans.takeError());
-    // In the manifest, which comes first. Both texts have the same length.
-    const StringRef Real = LLVM_VERSION_STRING;
-    auto &Bytes = R.Bundle.TarBytes;
-    if (size_t At = StringRef(Bytes.data(), Bytes.size()).find(Real);
-        LLVMVersion != Real && At != StringRef::npos)
-      copy(LLVMVersion, Bytes.begin() + At);
-  }
-  for (size_t I = 0; I != Inputs.size(); ++I)
-    if (uint32_t Later = R.S.Inputs[I].LaterRole)
-      Inputs[I]->role = Later;
+/// Makes the bundle of \p L, in which inputs have their usual roles.
+void Session::makeBundle(JobRecord &R, const LentJob &L) {
+  auto SetRoles = [&](uint32_t Sample::Input::*Role) {
+    for (size_t I = 0; I != L.Inputs.size(); ++I)
+      if (R.S->Inputs[I].LaterRole)
+        L.Inputs[I]->role = R.S->Inputs[I].*Role;
+  };
+  SetRoles(&Sample::Input::Role);
+  dtlto_job Bundled = *L.Job;
+  Bundled.fields &= ~DTLTO_JOB_ARGS;
+  if (auto Spans = dtlto::makeBundleSpans(Bundled))
+    R.Bundle = std::move(*Spans);
+  else
+    R.BundleError = toString(Spans.takeError());
+  SetRoles(&Sample::Input::LaterRole);
+  // In the manifest, which comes first. Both texts have the same length.
+  const StringRef Real = LLVM_VERSION_STRING;
+  auto &Bytes = R.Bundle.TarBytes;
+  if (size_t At = StringRef(Bytes.data(), Bytes.size()).find(Real);
+      LLVMVersion != Real && At != StringRef::npos)
+    copy(LLVMVersion, Bytes.begin() + At);
 }
 
 /// Lends a module until close(), at the same address in all jobs.
-const void *Session::addModule(const std::string &Bytes) {
-  auto [I, IsNew] = Modules.try_emplace(Bytes);
+const void *Session::addModule(dtlto_span Bytes) {
+  auto [I, IsNew] = Modules.try_emplace(
+      std::string(static_cast<const char *>(Bytes.data), Bytes.size));
   auto &[Lent, Address] = I->second;
   if (IsNew) {
     Lent = new Loan(
         "the bytes of a module",
         "read a module only until close() returns: stop all readers before",
-        Loan::room(Bytes.size()));
-    Address = Lent->addBytes(Bytes.data(), Bytes.size());
+        Loan::room(Bytes.size));
+    Address = Lent->addBytes(Bytes.data, Bytes.size);
     Lent->seal();
   }
   return Address;
 }
 
 int32_t Session::offer(const Sample &S, const char *Avoid) {
-  std::unique_lock<std::mutex> Lock(Mutex);
-  const uint64_t Id = FirstJob + Jobs.size();
-  JobRecord &R = Jobs.try_emplace(Id, Id, S).first->second;
-  InSubmit = true;
-  Lock.unlock();
-  makeJob(R, Avoid);
-  int32_t Status =
-      call("submit", [&] { return ThePlugin.submit(Handle, R.Raw); });
-  Lock.lock();
-  InSubmit = false;
-  R.Accepted = Status == DTLTO_OK;
-  R.Refused = !R.Accepted;
-  if (R.Accepted)
-    return Status;
-  ++NumEnded;
-  R.Lent.end(Status == DTLTO_BUSY ? "submit() has returned DTLTO_BUSY"
-                                  : "submit() has refused the job");
-  TheRules.submitReturned(Status, R.Done);
-  return Status;
+  JobRecord &R = add(specOf(S, Avoid));
+  R.S = &S;
+  for (dtlto_input &In : R.Inputs)
+    if (In.role == DTLTO_ROLE_PRIMARY || In.role == DTLTO_ROLE_IMPORT)
+      In.bytes.data = addModule(In.bytes);
+  const LentJob L = lendJob(R.Raw, nameOf(R.Raw.id), UINT64_MAX, More);
+  if (R.Raw.fields & DTLTO_JOB_CONFIG)
+    makeBundle(R, L);
+  if (More)
+    L.Job->fields |= 1u << 20; // a field of a later minor
+  L.Memory->seal();
+  R.Lent = L.Memory;
+  R.Given = L.Job;
+  R.freeMemory();
+  R.Spec = {};
+  return Host::offer(R);
 }
 
 uint64_t Session::submit(const Sample &S, const char *Avoid) {
   const auto End = Clock::now() + Opts.jobLimit();
   while (true) {
-    std::unique_lock<std::mutex> Lock(Mutex);
-    const uint64_t Room = RoomCount, Before = NumEnded;
-    Lock.unlock();
+    const uint64_t Before = locked([&] { return NumRoom + NumDone; });
     int32_t Status = offer(S, Avoid);
     if (Status != DTLTO_BUSY)
-      return Status == DTLTO_OK ? FirstJob + Jobs.size() - 1 : 0;
+      return Status == DTLTO_OK ? LastId : 0;
     completeBatch();
-    Lock.lock();
+    std::unique_lock<std::mutex> Lock(Mutex);
     // The end of a job also makes room; another case checks whether
     // load_changed() comes.
-    if (!wait(Lock, std::chrono::ceil<Milliseconds>(End - Clock::now()), [&] {
-          return RoomCount != Room || NumEnded != Before + 1 || HasGivenUp;
-        }))
+    if (!waitFor(Lock, std::chrono::ceil<Milliseconds>(End - Clock::now()),
+                 [&] { return NumRoom + NumDone != Before || GaveUp; }))
       failAndExit("DTLTO_BUSY",
                   "submit() returned DTLTO_BUSY, and neither load_changed() "
                   "nor a job_done() was called within " +
                       seconds(Opts.jobLimit()),
                   "call load_changed() as soon as there is room again");
-    if (HasGivenUp)
+    if (GaveUp)
       return 0;
   }
 }
@@ -172,33 +120,17 @@ void Session::completeBatch() {
     call("complete", [&] { Batch->complete(Handle); });
 }
 
-void Session::cancel(uint64_t Id) {
-  locked([&] {
-    if (JobRecord *R = find(Id))
-      R->Cancelled = true;
-  });
-  call("cancel", [&] { ThePlugin.cancel(Handle, Id); });
-}
-
-/// Waits for \p Done, and meanwhile answers what callbacks ask of the link's
-/// thread.
-template <typename F>
-bool Session::wait(std::unique_lock<std::mutex> &Lock, Milliseconds Limit,
-                   F Done) {
-  const Clock::time_point End = Clock::now() + Limit;
+/// Answers what callbacks ask of the link's thread.
+bool Session::serve(std::unique_lock<std::mutex> &Lock) {
   assert(isLinkThread() && Lock.owns_lock());
-  while (!Done()) {
-    if (LoadAnswered != LoadWanted) {
-      uint64_t Answering = LoadWanted;
-      Lock.unlock();
-      load();
-      Lock.lock();
-      LoadAnswered = Answering;
-      Changed.notify_all();
-    } else if (Changed.wait_until(Lock, End) == std::cv_status::timeout) {
-      return Done();
-    }
-  }
+  if (LoadAnswered == LoadWanted)
+    return false;
+  const uint64_t Answering = LoadWanted;
+  Lock.unlock();
+  load();
+  Lock.lock();
+  LoadAnswered = Answering;
+  Changed.notify_all();
   return true;
 }
 
@@ -206,15 +138,15 @@ void Session::waitForAll() {
   completeBatch();
   std::unique_lock<std::mutex> Lock(Mutex);
   // Each job that ends restarts the time limit of the others.
-  while (NumEnded != Jobs.size()) {
-    const uint64_t Before = NumEnded;
-    if (wait(Lock, Opts.jobLimit(), [&] { return NumEnded != Before; }))
+  while (!allDone()) {
+    const uint64_t Before = NumDone;
+    if (waitFor(Lock, Opts.jobLimit(), [&] { return NumDone != Before; }))
       continue;
     for (auto &[Id, R] : Jobs)
-      if (!R.Refused && !R.Done)
+      if (!R.Done)
         failAndExit(
             "dtlto_host.job_done",
-            jobName(Id) + " was accepted and had no job_done() within " +
+            nameOf(Id) + " was accepted and had no job_done() within " +
                 seconds(Opts.jobLimit()),
             "each accepted job has exactly one job_done(), cancelled ones "
             "included (use --timeout=S if your jobs take that long)");
@@ -224,30 +156,30 @@ void Session::waitForAll() {
 bool Session::waitFor(uint64_t Id, Milliseconds Limit) {
   completeBatch();
   std::unique_lock<std::mutex> Lock(Mutex);
-  return wait(Lock, Limit, [&] { return find(Id)->Done; });
+  return waitFor(Lock, Limit, [&] { return find(Id)->Done; });
 }
 
 void Session::waitForSign() {
   completeBatch();
   std::unique_lock<std::mutex> Lock(Mutex);
   // Plugins need not report states.
-  wait(Lock, std::min<Milliseconds>(2s, Opts.jobLimit()),
-       [&] { return NumSigns != 0; });
+  waitFor(Lock, std::min<Milliseconds>(2s, Opts.jobLimit()),
+          [&] { return !States.empty() || NumDone || NumLocal; });
 }
 
 bool Session::waitForRoom(uint64_t Before) {
   completeBatch();
   std::unique_lock<std::mutex> Lock(Mutex);
-  auto HasRoom = [&] { return RoomCount != Before; };
+  auto HasRoom = [&] { return NumRoom != Before; };
   // load_changed() may follow the end of the last job.
-  return wait(Lock, Opts.jobLimit(),
-              [&] { return HasRoom() || NumEnded == Jobs.size(); }) &&
-         wait(Lock, Opts.callLimit(), HasRoom);
+  return waitFor(Lock, Opts.jobLimit(),
+                 [&] { return HasRoom() || allDone(); }) &&
+         waitFor(Lock, Opts.callLimit(), HasRoom);
 }
 
 bool Session::hasRoomWithin(uint64_t Before, Milliseconds Limit) {
   std::unique_lock<std::mutex> Lock(Mutex);
-  return wait(Lock, Limit, [&] { return RoomCount != Before; });
+  return waitFor(Lock, Limit, [&] { return NumRoom != Before; });
 }
 
 void Session::compile(const std::vector<Sample> &Some, unsigned N) {

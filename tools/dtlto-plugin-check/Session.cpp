@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Session.h"
-#include "Crash.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
@@ -82,9 +81,11 @@ void Session::beginCall(const char *Name) {
   });
 }
 
-void Session::endCall() {
+void Session::endCall(const char *) {
   Guard Lock(Mutex);
   const std::string Name = std::exchange(CallName, "");
+  if (Name == "open")
+    LentParams->end("open() has returned");
   if (Name != "submit" && Name != "cancel" && Name != "load")
     return;
   if (!TheRules.tookTime(Name, Clock::now() - CallBegin))
@@ -119,7 +120,7 @@ void Session::failHungCall() {
                 "never wait for another job in submit(): if there is no room, "
                 "return DTLTO_BUSY, and call load_changed() later");
   TheRules.hung(CallName, CallLimit,
-                CallName == "close" && NumEnded != Jobs.size()
+                CallName == "close" && !allDone()
                     ? ", and jobs have no job_done() yet"
                     : "");
   ::_exit(1);
@@ -145,41 +146,32 @@ Session::~Session() {
   Watchdog.join();
 }
 
-/// Lets the plugin's function \p Name fill in \p Struct: \p Fn(a copy of it).
-template <typename T, typename F>
-T Session::fillIn(const char *Name, const char *Type, T Struct, F Fn) {
-  Struct.size = static_cast<uint32_t>(sizeof(T) + More);
-  const uint32_t Size = Struct.size;
-  Loan &L =
-      *new Loan(std::string("the ") + Type,
-                std::string("fill it in ") + Name + "(), and do not keep it");
-  T *Lent = L.addStruct(Struct, More);
-  call(Name, [&] { Fn(Lent); });
-  Struct = *Lent;
-  auto *After = reinterpret_cast<const char *>(Lent + 1);
-  TheRules.keptSize(Size, Struct.size, Name, Type);
-  expect(std::all_of(After, After + More,
-                     [](char C) { return C == Loan::Filler; }),
-         "Compatibility",
-         Twine(Name) + "() wrote past the fields that this ABI has",
-         "write your own fields, and no more");
-  L.end(StringRef(Name) == "load" ? "load() has returned"
-                                  : "configure() has returned");
-  return Struct;
+void Session::configure(const dtlto_session_params &Params) {
+  std::string NoFallback;
+  Config.size = sizeof(Config);
+  fillIn(
+      TheRules, "configure", "dtlto_session_config", "configure() has returned",
+      Config,
+      [&](dtlto_session_config *C) {
+        call("configure", [&] { ThePlugin.configure(&Params, C); });
+        NoFallback = C->no_fallback ? C->no_fallback : "";
+      },
+      More);
+  NullReason = nullHint(Config.needs);
+  Config.no_fallback = NoFallback.empty() ? nullptr : NoFallback.c_str();
+  TheRules.config(Config);
+  Config.no_fallback = nullptr;
 }
 
-void Session::configure(const dtlto_session_params &Params) {
-  const char *Section = "dtlto_session_config";
-  std::string NoFallback;
-  auto C = fillIn("configure", Section, dtlto_session_config(),
-                  [&](dtlto_session_config *C) {
-                    ThePlugin.configure(&Params, C);
-                    NoFallback = C->no_fallback ? C->no_fallback : "";
-                  });
-  Needs = C.needs;
-  NullReason = nullHint(Needs);
-  C.no_fallback = NoFallback.empty() ? nullptr : NoFallback.c_str();
-  TheRules.config(C);
+int32_t Session::fill(dtlto_load &Load) {
+  int32_t Status = DTLTO_OK;
+  fillIn(
+      TheRules, "load", "dtlto_load", "load() has returned", Load,
+      [&](dtlto_load *L) {
+        Status = call("load", [&] { return ThePlugin.load(Handle, L); });
+      },
+      More);
+  return Status;
 }
 
 int32_t Session::open(uint64_t NumJobs) {
@@ -191,60 +183,18 @@ int32_t Session::open(uint64_t NumJobs, const std::string &Version) {
   // The first session of the process may leave library threads running.
   ThreadsBefore = countThreads();
   SettingsBefore = settings();
-  size_t Room = 4096;
-  for (const std::string &Arg : Opts.PluginArgs)
-    Room += Loan::room(Arg.size()) + sizeof(char *);
-  Loan &L = *new Loan("the dtlto_session_params (or what they point at)",
-                      FixOfParams, Room);
-  dtlto_session_params Params = {};
-  Params.size = static_cast<uint32_t>(sizeof(Params) + More);
-  Params.num_args = static_cast<uint32_t>(Opts.PluginArgs.size());
-  Params.args = L.addStrings(Opts.PluginArgs);
-  Params.llvm_version = L.addString(LLVMVersion);
-  Params.output = L.addString("plugin-check.out");
-  Params.num_jobs = NumJobs;
-  Params.job_timeout_s = 600;
   Params.verbose = Opts.Verbose;
-  const dtlto_session_params *Lent = L.addStruct(Params, More);
-  L.seal();
-  configure(*Lent);
-  int32_t Status =
-      call("open", [&] { return ThePlugin.open(Raw, Lent, &Handle); });
-  L.end("open() has returned");
-  Guard Lock(Mutex);
-  if (Status == DTLTO_OK) {
-    Phase = Open;
-    // An error ends the session even if it comes before open() returns.
-    HasGivenUp |= !OpenErrors.empty();
-    if (!TheRules.opened(Handle))
-      ::_exit(1);
-    return Status;
-  }
-  TheRules.openFailed(Status, OpenErrors);
+  const int32_t Status = Host::open(Opts.PluginArgs, LLVMVersion, NumJobs);
+  if (Status == DTLTO_OK && !Handle)
+    ::_exit(1); // the case cannot go on
   return Status;
-}
-
-dtlto_load Session::load() {
-  dtlto_load L = {};
-  L.slots = L.free = L.queued = L.workers = UINT32_MAX;
-  L.expected_wait_ms = UINT64_MAX;
-  int32_t Status = DTLTO_OK;
-  L = fillIn("load", "dtlto_load", L,
-             [&](dtlto_load *Raw) { Status = ThePlugin.load(Handle, Raw); });
-  TheRules.load(Status, L, accepted().size());
-  return L;
 }
 
 void Session::close() {
   if (Phase != Open)
     return;
-  change([&] {
-    Phase = Closing;
-    WaitsForLoad = false;
-    LoadAnswered = LoadWanted; // no thread can ask any more
-  });
-  call("close", [&] { ThePlugin.close(Handle); });
-  locked([&] { Phase = Closed; });
+  WaitsForLoad = false;
+  Host::close();
   checkAfterClose();
   Lent.end("close() has returned");
   for (auto &Module : Modules)
@@ -256,11 +206,6 @@ void Session::close() {
 }
 
 void Session::checkAfterClose() {
-  auto LostJob = find_if(Jobs, [](auto &Entry) {
-    return Entry.second.Accepted && !Entry.second.Done;
-  });
-  TheRules.hasEnded(LostJob == Jobs.end(),
-                    jobName(LostJob == Jobs.end() ? 0 : LostJob->first));
   const Settings After = settings();
   Settings All = SettingsBefore;
   All.insert(After.begin(), After.end());
@@ -288,10 +233,10 @@ void Session::checkBuffers() {
   std::thread([this] {
     for (auto &[Id, R] : Jobs) {
       dtlto_buffer &B = R.Buffer;
-      expect(R.Status != DTLTO_OK || !B.size ||
+      expect(R.Status != DTLTO_OK || R.Object.empty() || !B.data ||
                  std::memcmp(B.data, R.Object.data(), B.size) == 0,
              "dtlto_buffer",
-             "the object of " + jobName(Id) +
+             "the object of " + nameOf(Id) +
                  " was changed after its job_done()",
              "the bytes are the host's from then on: free them in release(), "
              "and nowhere else");

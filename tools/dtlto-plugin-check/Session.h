@@ -17,28 +17,17 @@
 
 #include "Bundle/Bundle.h"
 #include "CaseReport.h"
-#include "Rules/Loan.h"
-#include "Rules/Rules.h"
+#include "Rules/Lend.h"
 #include "Samples.h"
-#include <cassert>
-#include <chrono>
-#include <condition_variable>
-#include <map>
-#include <mutex>
-#include <thread>
+#include "dtlto/testing/BasicHost.hpp"
 
 namespace dtlto::check {
 
 using namespace std::chrono_literals;
-using dtlto::FixOfHost, dtlto::FixOfJob, dtlto::FixOfParams;
-using dtlto::FixOfThreads, dtlto::isError, dtlto::isNameless, dtlto::Loan;
-using dtlto::NamelessResult, dtlto::nullHint, dtlto::Rules;
+using dtlto::FixOfThreads, dtlto::hasField, dtlto::Loan, testing::nameOf;
 using Clock = std::chrono::steady_clock;
 using Milliseconds = std::chrono::milliseconds;
 
-/// Large ids, so that a plugin that stores fewer than 64 bits fails.
-constexpr uint64_t FirstJob = 10000000001;
-inline std::string jobName(uint64_t Id) { return "job " + std::to_string(Id); }
 inline std::string seconds(Milliseconds D) {
   return std::to_string((D.count() + 999) / 1000) + " s";
 }
@@ -54,12 +43,10 @@ struct Options {
   Milliseconds CaseLimit = 120s;
   bool Verbose = false;
 
-  /// Time limits: of a call that must not wait, of close(), as in the linker,
-  /// and of silence while jobs run.
+  /// Time limits: of a call that must not wait, and of what the header calls
+  /// soon; of close(), as in the linker; and of silence while jobs run.
   Milliseconds callLimit() const { return std::min({10000ms, CaseLimit / 4}); }
   Milliseconds closeLimit() const { return std::min({10000ms, CaseLimit / 3}); }
-  /// What the header calls soon.
-  Milliseconds soon() const { return callLimit(); }
   Milliseconds jobLimit() const { return CaseLimit / 3; }
 };
 
@@ -79,26 +66,15 @@ struct CaseContext {
 /// Bytes after each struct of a host with a later minor of the ABI.
 constexpr uint32_t LaterBytes = 64;
 
-/// A job that was offered to the plugin.
-struct JobRecord {
-  JobRecord(uint64_t Id, const Sample &S);
-
-  const uint64_t Id;
-  const Sample &S;
-  Loan &Lent;
-  const dtlto_job *Raw = nullptr; // lent
+/// A job of the plugin's.
+struct JobRecord : testing::Job {
+  const Sample *S = nullptr;
+  Loan *Lent = nullptr; // Given, and what it points to
   BundleSpans Bundle;
-  std::string BundleError; // why there is none
-
-  bool Accepted = false, Refused = false, Cancelled = false;
+  std::string BundleError;           // why there is none
   bool UsesBundle = false;           // the plugin asked for it
   const void *LocalObject = nullptr; // of the last run()
-  // Set once it is Done:
-  bool Done = false;
-  int32_t Status = 0;
-  std::string Object, Message;
-  std::string Unframed; // Object without its frame, if it has one
-  dtlto_buffer Buffer = {};
+  std::string Unframed;              // Object without its frame, if it has one
 
   /// Takes \p Bytes out of the bundle's frame. Returns the error, or nothing.
   std::string removeFrame(std::string &Bytes) const;
@@ -117,20 +93,8 @@ struct HostBuffer {
   void release();
 };
 
-/// The host of one session: the functions that the plugin calls, and the data
-/// that it was given.
-class Host {
-protected:
-  template <typename F> auto locked(F Fn) {
-    std::lock_guard<std::mutex> Lock(Mutex);
-    return Fn();
-  }
-  /// Calls \p Fn under the lock, and wakes all waiting threads.
-  template <typename F> void change(F Fn) {
-    locked(Fn);
-    Changed.notify_all();
-  }
-
+/// The host of one session: what it lends, and its extensions.
+class Host : public testing::BasicHost<Rules, JobRecord> {
 public:
   /// \p More: bytes after each struct, as of a later minor of the ABI.
   Host(const dtlto_plugin &ThePlugin, const Options &Opts, uint32_t More);
@@ -140,16 +104,7 @@ public:
     return locked([&] { return find(Id); });
   }
   std::vector<uint64_t> accepted();
-  uint64_t roomCount() {
-    return locked([&] { return RoomCount; });
-  }
-  /// Whether the plugin gave up with DTLTO_LOG_ERROR.
-  bool hasGivenUp() {
-    return locked([&] { return HasGivenUp; });
-  }
   const Rules &rules() const { return TheRules; }
-  /// The errors logged in open(), once it has returned.
-  const std::string &openErrors() const { return OpenErrors; }
 
   /// From now on, callbacks on other threads wait until load() was answered.
   void waitForLoadInCallbacks() { WaitsForLoad = true; }
@@ -159,45 +114,36 @@ public:
   }
 
 protected:
-  bool isLinkThread() const { return std::this_thread::get_id() == LinkThread; }
-  JobRecord *find(uint64_t Job); // with the mutex held
+  void enter(const char *Function) override;
+  const dtlto_session_params *lend(const dtlto_session_params &P) override {
+    return lendParams(P, LentParams, More);
+  }
+  void onMessage(uint32_t Level, const std::string &Text) override;
+  void onEnd(JobRecord &R, const char *Why) override;
+  void onResult(JobRecord &R, const dtlto_result &Result) override;
+  /// The linker doesn't need the others either, and releases them at once.
+  bool keepsObject(const JobRecord &R) override {
+    return !R.Cancelled && Phase != Closing;
+  }
+  void release(const dtlto_buffer &B) override;
+  std::string check(JobRecord &R, dtlto_span Object) override;
 
-  const dtlto_plugin &ThePlugin;
-  Rules TheRules{ThePlugin, fail};
   const Options &Opts;
   const uint32_t More;
-  Loan &Lent;
-  const dtlto_host *Raw;
-  uint32_t Needs = 0; // DTLTO_JOB_...
-  const std::thread::id LinkThread = std::this_thread::get_id();
+  Loan &Lent, *LentParams = nullptr;
   std::atomic<bool> WaitsForLoad{false};
 
-  std::mutex Mutex; // guards the fields below
-  std::condition_variable Changed;
-  enum { Opening, Open, Closing, Closed } Phase = Opening;
-  std::map<uint64_t, JobRecord> Jobs;
-  uint64_t RoomCount = 0; // load_changed()s
-  uint64_t NumSigns = 0;  // of life, of all jobs
-  uint64_t NumEnded = 0;  // refused jobs included
+  // Guarded by the mutex.
   uint64_t LoadWanted = 0, LoadAnswered = 0;
-  bool InSubmit = false, HasGivenUp = false;
   bool HoldsResults = false;      // job_done()s wait
   unsigned NumReleasing = 0;      // job_done()s inside release()
+  unsigned NumLocal = 0;          // run()s
   uint64_t JobInRoom = 0;         // the job that this machine has room for
   bool HasNamelessResult = false; // without a worker
-  std::string OpenErrors;
   std::vector<std::unique_ptr<HostBuffer>> Buffers;
 
 private:
-  // The ABI's functions.
-  template <auto Fn> struct Callback;
-  void log(uint32_t Level, const char *Message);
-  void jobState(uint64_t Job, uint32_t State, const char *Worker);
-  void jobDone(uint64_t Job, const dtlto_result *Result);
-  void loadChanged();
-  int32_t checkResult(uint64_t Job, dtlto_span Object, char *Why,
-                      uint64_t WhySize);
-  const void *extension(const char *Id);
+  // The functions of extensions.
   int32_t runLocally(uint64_t Job, dtlto_result *Result);
   int32_t bundle(uint64_t Job, dtlto_bundle_spans *Out);
   int32_t enterRoom(uint64_t Job);
@@ -207,9 +153,7 @@ private:
 
   bool isLate(const char *Name);
   void waitForLoadAnswer(const char *Name);
-  // To be called with the mutex held.
-  JobRecord *findRunning(uint64_t Job);
-  void storeResult(JobRecord &R, const dtlto_result &Result);
+  /// The mutex is held.
   HostBuffer &addBuffer(const char *What, uint64_t Job);
 };
 
@@ -232,11 +176,11 @@ public:
           uint32_t More = 0);
   /// Opens the session; a failure fails the case.
   Session(const CaseContext &B, uint64_t NumJobs, uint32_t More = 0);
-  ~Session(); // close()
+  ~Session() override; // close()
 
-  /// Calls open(). Checks the result, except for being an error.
   int32_t open(uint64_t NumJobs, const std::string &LLVMVersion);
   int32_t open(uint64_t NumJobs);
+  /// Closes the session, and checks what it leaves.
   void close();
 
   /// Offers a job once. Returns submit()'s status.
@@ -244,17 +188,7 @@ public:
   /// Offers a job until it is accepted, as the linker does. Returns its id, or
   /// 0 if it was refused, or the plugin has given up instead.
   uint64_t submit(const Sample &S, const char *Avoid = nullptr);
-  void cancel(uint64_t Id);
-  dtlto_load load();
-  /// Calls the plugin's function \p Name with \p Fn. It must return in time.
-  template <typename F> auto call(const char *Name, F Fn) {
-    struct Scope {
-      Scope(Session &S, const char *Name) : S(S) { S.beginCall(Name); }
-      ~Scope() { S.endCall(); }
-      Session &S;
-    } TheCall(*this, Name);
-    return Fn();
-  }
+  using Host::call, Host::Handle;
 
   /// Submits \p N jobs of \p Some, round robin, and waits. Fails unless each
   /// object equals the linker's own.
@@ -265,6 +199,7 @@ public:
 
   /// Waits until all accepted jobs have ended; fails after a job's limit.
   void waitForAll();
+  using Host::waitFor;
   /// Waits until \p Id has ended, for at most \p Limit. Returns whether it has.
   bool waitFor(uint64_t Id, Milliseconds Limit);
   /// Waits until a job reports a state or ends.
@@ -276,24 +211,21 @@ public:
   /// Limit. Returns whether it has come.
   bool hasRoomWithin(uint64_t Before, Milliseconds Limit);
 
-  dtlto_session *Handle = nullptr; // the plugin's, once open
-
 private:
-  void configure(const dtlto_session_params &Params);
-  template <typename T, typename F>
-  T fillIn(const char *Name, const char *Type, T Struct, F Fn);
+  void beginCall(const char *Name) override;
+  void endCall(const char *Name) override;
+  void configure(const dtlto_session_params &Params) override;
+  int32_t fill(dtlto_load &Load) override;
+  bool serve(std::unique_lock<std::mutex> &Lock) override;
+
   void checkAfterClose();
   void checkBuffers();
-  void makeJob(JobRecord &R, const char *Avoid);
-  void addInputs(JobRecord &R, dtlto_job &Job);
-  const void *addModule(const std::string &Bytes);
+  testing::JobSpec specOf(const Sample &S, const char *Avoid);
+  void makeBundle(JobRecord &R, const LentJob &L);
+  const void *addModule(dtlto_span Bytes);
   void completeBatch();
-  void beginCall(const char *Name);
-  void endCall();
   void watchCalls();
   [[noreturn]] void failHungCall();
-  template <typename F>
-  bool wait(std::unique_lock<std::mutex> &Lock, Milliseconds Limit, F Done);
 
   std::map<std::string, std::pair<Loan *, const void *>> Modules; // by contents
   size_t ThreadsBefore = 0; // of the process

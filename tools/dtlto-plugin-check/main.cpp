@@ -10,12 +10,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Crash.h"
 #include "Session.h"
-#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <unistd.h>
@@ -160,11 +159,8 @@ static std::string sentence(const Result &Item, const Failure &F) {
 /// Escapes \p Text for XML.
 static std::string escape(const std::string &Text) {
   std::string Out;
-  for (char C : oneLine(Text))
-    if (std::strchr("&<>\"", C))
-      Out += "&#" + std::to_string(C) + ";";
-    else
-      Out += C;
+  raw_string_ostream OS(Out);
+  printHTMLEscaped(oneLine(Text), OS);
   return Out;
 }
 

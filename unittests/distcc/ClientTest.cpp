@@ -184,11 +184,11 @@ TEST_F(ClientTest, BusyUntilThereIsRoom) {
   EXPECT_EQ(Load.queued, Ids.size() - 2);
   EXPECT_EQ(Load.workers, 1u);
 
-  unsigned Before = Host.numLoadChanged();
+  unsigned Before = Host.numRoomReports();
   G.open();
   // There is room again, and the host is told.
   Host.submit(smallJob("late.o"));
-  EXPECT_GT(Host.numLoadChanged(), Before);
+  EXPECT_GT(Host.numRoomReports(), Before);
   Host.waitForAll();
   Host.close();
   EXPECT_EQ(A.numJobs(), Ids.size() + 1);
@@ -245,7 +245,7 @@ TEST_F(ClientTest, ThisMachineNextToOthers) {
 
 TEST_F(ClientTest, ThisMachineNeedsTheLinkersHelp) {
   FakeHost Host;
-  Host.OffersCodegen = false;
+  Host.Extensions.clear();
   MockDistccd A;
   ASSERT_EQ(Host.open({hosts({&A}) + " localhost/2"}), DTLTO_OK);
   runMany(Host, 10);
@@ -329,7 +329,7 @@ TEST_F(ClientTest, ASlotHoldsOneAtATime) {
   Host.close();
   std::set<uint64_t> InSlots, SeenIds;
   size_t Most = 0;
-  for (auto [Id, State] : Host.allStates()) {
+  for (auto [Id, State] : Host.states()) {
     if (State == DTLTO_STATE_RECEIVING)
       EXPECT_EQ(InSlots.erase(Id), 1u);
     else

@@ -504,7 +504,7 @@ TEST_F(FarmTest, AnotherBuildThanTheLinker) {
   MockDistccd A, B;
   B.onProbe(answer(version("AMD clang version 19.1.7 (a fork)\n")));
   FakeHost Host;
-  Host.Linker = "Debian LLD 19.1.7";
+  Host.Params.linker = "Debian LLD 19.1.7";
   ASSERT_EQ(Host.open({hosts({&A, &B}, "/1")}), DTLTO_OK);
   Host.waitForLog(A.name() + ": has");
   Host.waitForLog(B.name() + ": has");
@@ -514,27 +514,27 @@ TEST_F(FarmTest, AnotherBuildThanTheLinker) {
                        "fork)', but this linker is 'Debian LLD 19.1.7': the "
                        "objects may differ; --thinlto-dist-verify compares "
                        "them");
-  EXPECT_TRUE(Host.log(DTLTO_LOG_NOTE).empty());
+  EXPECT_TRUE(Host.messages(DTLTO_LOG_NOTE).empty());
 }
 
 TEST_F(FarmTest, HostsWithDifferentBuilds) {
   MockDistccd A, B, C;
   B.onProbe(answer(version("Debian clang version 19.1.7 (4)\n")));
   FakeHost Host;
-  Host.Linker = "Debian LLD 19.1.7";
+  Host.Params.linker = "Debian LLD 19.1.7";
   ASSERT_EQ(Host.open({hosts({&A})}), DTLTO_OK);
   Host.waitForLog(A.name() + ": has");
   Host.close();
-  EXPECT_TRUE(Host.log(DTLTO_LOG_NOTE).empty());
+  EXPECT_TRUE(Host.messages(DTLTO_LOG_NOTE).empty());
 
   FakeHost Mixed;
-  Mixed.Linker = "Debian LLD 19.1.7";
+  Mixed.Params.linker = "Debian LLD 19.1.7";
   ASSERT_EQ(Mixed.open({hosts({&A, &B, &C})}), DTLTO_OK);
   for (MockDistccd *Mock : {&A, &B, &C})
     Mixed.waitForLog(Mock->name() + ": has");
   EXPECT_TRUE(Mixed.warnings().empty());
   // The text depends on which host is asked first.
-  std::vector<std::string> Notes = Mixed.log(DTLTO_LOG_NOTE);
+  std::vector<std::string> Notes = Mixed.messages(DTLTO_LOG_NOTE);
   ASSERT_FALSE(Notes.empty());
   for (const std::string &Note : Notes) {
     EXPECT_NE(Note.find("'Debian clang version 19.1.7 (3+b1)'"),
@@ -919,10 +919,10 @@ TEST_F(FarmTest, TheOnlyHostThatFailsNowAndThen) {
     EXPECT_EQ(D.Status, DTLTO_OK) << D.Message;
     EXPECT_EQ(D.Object, objectOf(Output));
   }
-  EXPECT_TRUE(Host.log(DTLTO_LOG_NOTE).empty());
+  EXPECT_TRUE(Host.messages(DTLTO_LOG_NOTE).empty());
   Host.close();
   EXPECT_TRUE(Host.warnings().empty());
-  EXPECT_EQ(Host.log(DTLTO_LOG_NOTE),
+  EXPECT_EQ(Host.messages(DTLTO_LOG_NOTE),
             std::vector<std::string>{
                 A.name() + ": 9 of 29 jobs failed and were retried; the last "
                            "one: it closed the connection without an answer"});

@@ -20,7 +20,7 @@ using namespace dtlto::test;
 using namespace std::chrono_literals;
 
 namespace {
-struct NetworkTest : testing::Test {
+struct NetworkTest : ::testing::Test {
   void TearDown() override { TheNetworkLimits = NetworkLimits(); }
 };
 

@@ -163,7 +163,7 @@ TEST_F(SshProcessTest, WithoutAUserAndACommand) {
 }
 
 /// Returns the only warning.
-static std::string onlyWarning(const FakeHost &Host) {
+static std::string onlyWarning(FakeHost &Host) {
   std::vector<std::string> Warnings = Host.warnings();
   EXPECT_EQ(Warnings.size(), 1u);
   return Warnings.empty() ? "" : Warnings[0];

@@ -115,7 +115,7 @@ TEST_F(ClientBatchTest, CloseWithABatch) {
 }
 
 TEST_F(ClientBatchTest, ABatchThatTakesTooLong) {
-  Timeout = 1;
+  Params.job_timeout_s = 1;
   Cluster->expectBatches({Behaviour::Silent});
   ASSERT_EQ(DTLTO_OK, open({"jobs=3"}));
   while (Cluster->records().Batches == 0)

@@ -11,30 +11,29 @@
 #include "MockIcecream.h"
 #include "dtlto/ext/bundle.h"
 #include "dtlto/ext/local-codegen.h"
+#include "dtlto/testing/Host.hpp"
 #include "gtest/gtest.h"
-#include <map>
-#include <set>
+#include <atomic>
 
 namespace dtlto::test {
 
 /// A linker whose jobs are any bytes, and a cluster.
-class ClientLinkTest : public testing::Test {
+class ClientLinkTest : public ::testing::Test, public testing::Host {
 protected:
-  struct Completion {
-    int32_t Status = -1;
-    std::string Object, Message, Worker;
-  };
+  using Completion = testing::Result;
 
+  ClientLinkTest();
   void SetUp() override;
   void TearDown() override;
 
-  int32_t open(std::vector<const char *> Args = {});
+  int32_t open(const std::vector<std::string> &Args = {}) {
+    return Host::open(Args, "19.1.7", /*NumJobs=*/1000);
+  }
   /// Returns whether the job was accepted.
   bool tryToSubmit(const std::string &Bundle, const std::string &Name = "");
   /// Submits a job until it is accepted. The default \p Name is unique.
   uint64_t submit(const std::string &Bundle, const std::string &Name = "");
   Completion wait(uint64_t Id);
-  void cancel(uint64_t Id) { dtlto_plugin_entry.cancel(Session, Id); }
   void close();
   dtlto_load load();
   /// Waits for the next load_changed().
@@ -46,42 +45,28 @@ protected:
   }
   bool hasLogged(uint32_t Level, const std::string &Text);
   bool waitForLog(uint32_t Level, const std::string &Text);
-  unsigned numLogged(uint32_t Level);
+  size_t numLogged(uint32_t Level) { return messages(Level).size(); }
 
   std::string Folder;
   std::unique_ptr<MockCluster> Cluster;
-  bool OffersCodegen = true, OffersBundles = true, BundlesFail = false;
+  bool BundlesFail = false;
   /// The parts of bundles. If empty, a bundle has one part, the job's own text.
   struct Part {
     std::string Bytes;
     const dtlto_input *Input;
   };
   std::vector<Part> Parts;
-  uint32_t Timeout = 30;
   size_t MostAccepted = 0; // at the same time
-  dtlto_session *Session = nullptr;
 
 private:
-  static ClientLinkTest &fromContext(dtlto_host_context *C) {
-    return *reinterpret_cast<ClientLinkTest *>(C);
-  }
+  int32_t runLocally(uint64_t Job, dtlto_result *Result);
+  int32_t makeBundle(uint64_t Job, dtlto_bundle_spans *Out);
   static dtlto_buffer copy(const std::string &Text);
 
-  dtlto_host Host = {};
-  dtlto_local_codegen Codegen = {};
-  dtlto_bundle Bundler = {};
-  std::vector<dtlto_bundle_span> Spans;
-  unsigned NumBundles = 0; // not released yet
-  std::mutex Mutex;        // guards the members below
-  std::condition_variable Changed;
-  std::map<uint64_t, dtlto_job> Jobs; // used by the test's thread only
-  std::map<uint64_t, std::string> Bundles;
-  std::map<uint64_t, std::string> Names;
-  std::map<uint64_t, Completion> Results;
-  std::vector<std::pair<uint32_t, std::string>> Logs;
-  std::set<uint64_t> Running;
-  uint64_t LastId = 0;
-  bool HasRoom = false, IsClosed = false;
+  const dtlto_local_codegen Codegen;
+  const dtlto_bundle Bundler;
+  std::atomic<unsigned> NumBundles{0}; // not released yet
+  uint64_t NumRoomBefore = 0;          // the last submit() or load()
 };
 
 } // namespace dtlto::test

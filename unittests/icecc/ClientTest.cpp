@@ -192,7 +192,7 @@ TEST_F(ClientTest, BuildItYourself) {
 
 TEST_F(ClientTest, BuildItYourselfWithoutCodegen) {
   Cluster->Answer = MockCluster::Grants::Local;
-  OffersCodegen = false;
+  Extensions.erase(DTLTO_EXT_LOCAL_CODEGEN);
   ASSERT_EQ(DTLTO_OK, open());
   Completion D = compile();
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
@@ -257,7 +257,7 @@ TEST_F(ClientTest, OneTry) {
 }
 
 TEST_F(ClientTest, SilentNode) {
-  Timeout = 1;
+  Params.job_timeout_s = 1;
   ASSERT_EQ(DTLTO_OK, open());
   Cluster->expect({Behaviour::Silent, Behaviour::Good});
   Completion First = compile("the bundle", "slow.o");
@@ -465,7 +465,7 @@ TEST_F(ClientTest, NodeWhoseErrorsAreRefuted) {
     Completion D = wait(Id);
     EXPECT_EQ(Status, D.Status);
     if (Status != DTLTO_OK)
-      Refuted->result(Session, Id, D.Worker.c_str(), Status);
+      Refuted->result(Handle, Id, D.Worker.c_str(), Status);
   }
   EXPECT_TRUE(hasLogged(DTLTO_LOG_WARNING, "2 of its results were wrong"));
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile().Status);
@@ -636,7 +636,7 @@ TEST_F(ClientTest, BundlesThatFail) {
 }
 
 TEST_F(ClientTest, HostWithoutBundles) {
-  OffersBundles = false;
+  Extensions.erase(DTLTO_EXT_BUNDLE);
   EXPECT_EQ(DTLTO_ERROR_CALLER, open());
   EXPECT_EQ(1u, numLogged(DTLTO_LOG_ERROR));
 }

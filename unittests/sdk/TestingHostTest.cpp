@@ -183,6 +183,47 @@ TEST_F(TestingHostTest, CancelledJobs) {
   EXPECT_EQ(H.problems(), std::vector<std::string>());
 }
 
+TEST_F(TestingHostTest, AJobHasTheFieldsThatAreNeeded) {
+  ASSERT_EQ(H.open({}, "22.1.8"), DTLTO_OK);
+  OnSubmit = [](const dtlto_job *J) {
+    EXPECT_STREQ(J->name, "lib.a(m.o)");
+    EXPECT_STREQ(J->avoid, "node7");
+    EXPECT_EQ(J->cost, 7u);
+    EXPECT_NE(J->args, nullptr);
+    EXPECT_EQ(J->config, nullptr); // not needed
+    TheHost->job_state(TheHost->context, J->id, DTLTO_STATE_QUEUED, nullptr);
+    return DTLTO_BUSY;
+  };
+  dtlto::testing::JobSpec Spec;
+  Spec.Config = "{}";
+  Spec.Name = "lib.a(m.o)";
+  Spec.Avoid = "node7";
+  Spec.Cost = 7;
+  uint64_t Id;
+  EXPECT_EQ(H.tryToSubmit(Spec, Id), DTLTO_BUSY);
+  EXPECT_EQ(H.states(), (std::vector<std::pair<uint64_t, uint32_t>>{
+                            {Id, DTLTO_STATE_QUEUED}}));
+}
+
+TEST_F(TestingHostTest, SeveralSessions) {
+  for (int I = 0; I != 2; ++I) {
+    ASSERT_EQ(H.open({}, "22.1.8"), DTLTO_OK);
+    TheHost->log(TheHost->context, DTLTO_LOG_NOTE, "a note");
+    H.close();
+  }
+  Host Other(ThePlugin);
+  EXPECT_EQ(Other.open({"wrong"}, "22.1.8"), DTLTO_ERROR_CALLER);
+  EXPECT_EQ(Other.openErrors(), "wrong argument");
+  ASSERT_EQ(Other.open({}, "22.1.8"), DTLTO_OK);
+  EXPECT_FALSE(Other.hasGivenUp());
+  ASSERT_EQ(H.open({}, "22.1.8"), DTLTO_OK); // at the same time
+  TheHost->log(TheHost->context, DTLTO_LOG_ERROR, "no farm");
+  EXPECT_TRUE(H.hasGivenUp());
+  EXPECT_EQ(H.messages(DTLTO_LOG_NOTE),
+            (std::vector<std::string>{"a note", "a note"}));
+  EXPECT_EQ(H.problems(), std::vector<std::string>());
+}
+
 TEST_F(TestingHostTest, BrokenRules) {
   ASSERT_EQ(H.open({}, "22.1.8"), DTLTO_OK);
   std::vector<std::string> Expected;

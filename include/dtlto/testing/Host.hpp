@@ -17,6 +17,9 @@
 // Waits are bounded, but for calls of the plugin that don't return. The host
 // records broken rules of PluginAPI.h; dtlto-plugin-check checks many more.
 //
+// Tests with rules, extensions or jobs of their own derive from this or from
+// BasicHost.hpp. Several sessions at a time are several hosts.
+//
 // Header only; C++17. The CMake target is dtlto::testing.
 //
 //===----------------------------------------------------------------------===//
@@ -24,21 +27,9 @@
 #ifndef DTLTO_TESTING_HOST_HPP
 #define DTLTO_TESTING_HOST_HPP
 
-#include "../PluginAPI.h"
-#include <algorithm>
-#include <array>
-#include <chrono>
-#include <condition_variable>
-#include <cstdio>
-#include <cstring>
+#include "BasicHost.hpp"
 #include <functional>
-#include <map>
-#include <mutex>
 #include <stdexcept>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
 #ifdef _WIN32
 #ifndef NOMINMAX
 #define NOMINMAX
@@ -70,204 +61,75 @@ inline const dtlto_plugin &loadPlugin(const std::string &Path) {
   return *static_cast<const dtlto_plugin *>(Entry);
 }
 
-/// An input of a job.
-struct Input {
-  std::string Path, Bytes;
-  uint32_t Role = DTLTO_ROLE_OTHER;
-  std::array<uint8_t, 32> Digest = {};
-};
-
-/// What job_done() reported.
-struct Result {
-  int32_t Status = DTLTO_OK;
-  std::string Object, Message, Worker;
-};
-
-/// One session with a plugin. One thread makes all calls, like the linker; the
-/// plugin calls back on any thread, as long as this object lives.
-class Host {
+/// The rules that Host checks. The host's lock is held.
+class TextRules {
 public:
-  using Duration = std::chrono::milliseconds;
-
-  /// \p Limit bounds each wait.
-  explicit Host(const dtlto_plugin &ThePlugin,
-                Duration Limit = std::chrono::seconds(60))
-      : ThePlugin(ThePlugin), Limit(Limit) {
-    Raw.size = sizeof(Raw);
-    Raw.abi_major = DTLTO_ABI_MAJOR;
-    Raw.abi_minor = DTLTO_ABI_MINOR;
-    Raw.name = "dtlto";
-    Raw.version = "testing";
-    Raw.context = reinterpret_cast<dtlto_host_context *>(this);
-    Raw.log = [](dtlto_host_context *C, uint32_t Level, const char *Text) {
-      from(C).log(Level, Text ? Text : "");
-    };
-    Raw.job_state = [](dtlto_host_context *C, uint64_t Id, uint32_t State,
-                       const char *) { from(C).jobState(Id, State); };
-    Raw.job_done = [](dtlto_host_context *C, uint64_t Id,
-                      const dtlto_result *R) { from(C).jobDone(Id, *R); };
-    Raw.load_changed = [](dtlto_host_context *C) {
-      from(C).change("load_changed", [&] { ++from(C).NumChanges; });
-    };
-    Raw.check_result = [](dtlto_host_context *C, uint64_t Id, dtlto_span Object,
-                          char *Why, uint64_t Size) {
-      return from(C).checkResult(Id, Object, Why, Size);
-    };
-    Raw.extension = [](dtlto_host_context *C, const char *Id) -> const void * {
-      auto I = from(C).Extensions.find(Id);
-      return I == from(C).Extensions.end() ? nullptr : I->second;
-    };
+  bool isInTime(bool IsOpen, const char *Function) {
+    return expect(IsOpen, std::string(Function) +
+                              "() was called after close() had returned");
   }
-  Host(const Host &) = delete;
-  ~Host() { close(); }
-
-  // To be set before open().
-  std::map<std::string, const void *> Extensions; // of the host, by id
-  /// Why the host refuses an object, or nothing.
-  std::function<std::string(const std::string &Object)> Check;
-
-  /// Calls configure() and open(). Returns open()'s status.
-  int32_t open(const std::vector<std::string> &Args,
-               const std::string &LLVMVersion, uint64_t NumJobs = 1) {
-    std::vector<const char *> Pointers = pointers(Args);
-    dtlto_session_params Params = {};
-    Params.size = sizeof(Params);
-    Params.num_args = uint32_t(Args.size());
-    Params.args = Pointers.data();
-    Params.llvm_version = LLVMVersion.c_str();
-    Params.output = "a.out";
-    Params.num_jobs = NumJobs;
-    Params.job_timeout_s = 600;
-    dtlto_session_config Config = {};
-    Config.size = sizeof(Config);
-    ThePlugin.configure(&Params, &Config);
-    Needs = Config.needs;
-    int32_t Status = ThePlugin.open(&Raw, &Params, &Session);
-    if (Status != DTLTO_OK)
-      Session = nullptr;
-    return Status;
+  void log(uint32_t Level, const char *Text) {
+    if (Level != DTLTO_LOG_COMPILER)
+      expectOneLine("a message", Text ? Text : "");
   }
-  /// The fields that the plugin needs: DTLTO_JOB_...
-  uint32_t needs() const { return Needs; }
-
-  /// Offers a job until the plugin accepts it, and returns its id. Throws
-  /// std::runtime_error if the plugin refuses it, or has no room in time.
-  uint64_t submit(std::vector<Input> Inputs, std::vector<std::string> Args,
-                  std::string Output, std::string Config = {}) {
-    const uint64_t Id = ++LastId;
-    JobRecord *J;
-    {
-      std::lock_guard<std::mutex> Lock(Mutex);
-      J = &Jobs[Id];
-    }
-    fill(*J, Id, std::move(Inputs), std::move(Args), std::move(Output),
-         std::move(Config));
-    while (true) {
-      unsigned Before = locked([&] { return InSubmit = true, NumChanges; });
-      int32_t Status = ThePlugin.submit(Session, &J->Raw);
-      locked([&] { return InSubmit = false; });
-      if (Status == DTLTO_OK)
-        return Id;
-      if (Status != DTLTO_BUSY) {
-        locked([&] { return Jobs.erase(Id); });
-        throw std::runtime_error("submit() returned " + std::to_string(Status));
-      }
-      waitUntil("load_changed() after DTLTO_BUSY",
-                [&] { return NumChanges != Before; });
-    }
+  void state(bool IsKnown, const std::string &Job) {
+    expect(IsKnown, "a state of " + Job + ", which the plugin does not have");
   }
-  /// Waits until the job has its result. Throws std::runtime_error if it has
-  /// none in time.
-  Result wait(uint64_t Id) {
-    waitUntil("job_done()", [&] { return Jobs.at(Id).Done; });
-    return locked([&] { return Jobs.at(Id).R; });
+  bool isDue(bool IsKnown, bool IsFirst, const std::string &Job) {
+    return expect(IsKnown,
+                  "a result of " + Job + ", which the plugin does not have") &&
+           expect(IsFirst, "a second result of " + Job);
   }
-  /// Waits until the job reports this state, DTLTO_STATE_..., or ends.
-  void waitForState(uint64_t Id, uint32_t State) {
-    waitUntil("the state", [&] {
-      return Jobs.at(Id).States >> State & 1 || Jobs.at(Id).Done;
-    });
+  void notInSubmit(bool IsInSubmit) {
+    expect(!IsInSubmit, "job_done() was called from inside of submit()");
   }
-  void cancel(uint64_t Id) {
-    locked([&] { return Jobs.at(Id).Cancelled = true; });
-    ThePlugin.cancel(Session, Id);
+  bool hasSize(const dtlto_result *R, const std::string &Job) {
+    return expect(R && R->size >= sizeof(*R), Job + " has a result of no size");
   }
-  dtlto_load load() {
-    dtlto_load Load = {sizeof(Load), UINT32_MAX, UINT32_MAX, UINT32_MAX,
-                       UINT32_MAX,   0,          UINT64_MAX};
-    if (ThePlugin.load(Session, &Load) != DTLTO_OK)
-      throw std::runtime_error("load() failed");
-    return Load;
+  void result(const dtlto_result &R, const std::string &Job,
+              bool MayBeCancelled) {
+    const bool HasObject = R.object.data && R.object.size;
+    const bool IsError = R.status == DTLTO_ERROR_CALLER ||
+                         R.status == DTLTO_ERROR_INFRASTRUCTURE;
+    const bool IsFailure = IsError || R.status == DTLTO_ERROR_COMPILER;
+    const std::string Message = R.message ? R.message : "";
+    expect(IsFailure || R.status == DTLTO_OK || R.status == DTLTO_CANCELLED,
+           Job + " ended with the status " + std::to_string(R.status));
+    expect(R.status != DTLTO_OK || HasObject,
+           Job + " is DTLTO_OK, with no object");
+    expect(R.status == DTLTO_OK || !HasObject,
+           Job + " failed, and has an object");
+    expect(R.status != DTLTO_CANCELLED || MayBeCancelled,
+           Job + " was cancelled without a request from the host");
+    expect(!IsFailure || !Message.empty(), Job + " failed without a message");
+    if (IsError)
+      expectOneLine("the message of " + Job, Message);
   }
-  /// Closes the session, if it is open. The plugin's jobs are cancelled.
-  void close() {
-    if (!Session)
-      return;
-    locked([&] { return Closing = true; });
-    ThePlugin.close(std::exchange(Session, nullptr));
-    std::lock_guard<std::mutex> Lock(Mutex);
-    for (auto &[Id, J] : Jobs)
-      if (!J.Done)
-        Problems.push_back("close() returned before " + name(Id) +
-                           " had its job_done()");
-    Closed = true;
+  bool checksRunningJob(bool IsRunning, const std::string &Job) {
+    return expect(IsRunning, "check_result() was called for " + Job +
+                                 ", which the plugin does not have");
+  }
+  bool opened(const dtlto_session *Session) {
+    return expect(Session, "open() returned DTLTO_OK and set no session");
+  }
+  void openFailed(int32_t, const std::string &Errors) {
+    expect(!Errors.empty(), "open() failed without a message");
+  }
+  void submitReturned(int32_t Status, bool IsDone) {
+    expect(Status == DTLTO_OK || !IsDone,
+           "a job had its job_done(), and then submit() returned " +
+               std::to_string(Status));
+  }
+  void load(int32_t Status, const dtlto_load &, uint64_t) {
+    expect(Status == DTLTO_OK, "load() returned " + std::to_string(Status));
+  }
+  void hasEnded(bool IsDone, const std::string &Job) {
+    expect(IsDone, "close() returned before " + Job + " had its job_done()");
   }
 
-  /// The plugin's messages, in order.
-  std::vector<std::string> messages() {
-    return locked([&] { return Messages; });
-  }
-  /// The rules that the plugin has broken.
-  std::vector<std::string> problems() {
-    return locked([&] { return Problems; });
-  }
+  std::vector<std::string> Problems; // the broken rules
 
 private:
-  struct JobRecord {
-    std::vector<Input> Inputs;
-    std::vector<dtlto_input> RawInputs;
-    std::vector<const dtlto_input *> InputPointers;
-    std::vector<std::string> Args;
-    std::vector<const char *> ArgPointers;
-    std::string Output, Config;
-    dtlto_job Raw = {};
-    bool Cancelled = false, Done = false;
-    uint32_t States = 0; // bits
-    Result R;
-  };
-
-  static Host &from(dtlto_host_context *C) {
-    return *reinterpret_cast<Host *>(C);
-  }
-  static std::string name(uint64_t Id) { return "job " + std::to_string(Id); }
-  static std::vector<const char *>
-  pointers(const std::vector<std::string> &Texts) {
-    std::vector<const char *> All;
-    for (const std::string &Text : Texts)
-      All.push_back(Text.c_str());
-    All.push_back(nullptr);
-    return All;
-  }
-  template <typename F> auto locked(F Fn) -> decltype(Fn()) {
-    std::lock_guard<std::mutex> Lock(Mutex);
-    return Fn();
-  }
-  template <typename F> void waitUntil(const char *What, F Fn) {
-    std::unique_lock<std::mutex> Lock(Mutex);
-    if (!Changed.wait_for(Lock, Limit, Fn))
-      throw std::runtime_error(std::string("no ") + What + " within " +
-                               std::to_string(Limit.count()) + " ms");
-  }
-  /// Handles a call of the plugin: \p Fn runs with the lock held.
-  template <typename F> void change(const char *Function, F Fn) {
-    std::lock_guard<std::mutex> Lock(Mutex);
-    if (Closed)
-      Problems.push_back(std::string(Function) +
-                         "() was called after close() had returned");
-    Fn();
-    Changed.notify_all();
-  }
-  /// Records a broken rule. The lock is held.
   bool expect(bool Holds, const std::string &Problem) {
     if (!Holds)
       Problems.push_back(Problem);
@@ -276,126 +138,84 @@ private:
   void expectOneLine(const std::string &Who, const std::string &Text) {
     expect(Text.find('\n') == std::string::npos, Who + " is not one line");
   }
+};
 
-  void fill(JobRecord &J, uint64_t Id, std::vector<Input> Inputs,
-            std::vector<std::string> Args, std::string Output,
-            std::string Config) {
-    J.Inputs = std::move(Inputs);
-    J.Args = std::move(Args);
-    J.Output = std::move(Output);
-    J.Config = std::move(Config);
-    for (const Input &In : J.Inputs) {
-      dtlto_input &R = J.RawInputs.emplace_back();
-      R.size = sizeof(R);
-      R.role = In.Role;
-      R.path = In.Path.c_str();
-      R.bytes = {In.Bytes.data(), In.Bytes.size()};
-      std::copy(In.Digest.begin(), In.Digest.end(), R.digest);
+/// One session with a plugin, for unit tests.
+class Host : public BasicHost<TextRules> {
+public:
+  /// \p Limit bounds each wait.
+  explicit Host(const dtlto_plugin &ThePlugin,
+                Duration Limit = std::chrono::seconds(60))
+      : BasicHost(ThePlugin), Limit(Limit) {}
+  ~Host() override { close(); }
+
+  /// To be set before open(). Returns why the host refuses an object, or
+  /// nothing.
+  std::function<std::string(const std::string &Object)> Check;
+
+  /// Offers a job once. Returns submit()'s status; if that is DTLTO_OK, \p Id
+  /// is the job's.
+  int32_t tryToSubmit(JobSpec Spec, uint64_t &Id) {
+    Job &J = add(std::move(Spec));
+    Id = J.Raw.id;
+    return offer(J);
+  }
+  /// Offers a job until the plugin accepts it, and returns its id. Throws
+  /// std::runtime_error if the plugin refuses it, or has no room in time.
+  uint64_t submit(const JobSpec &Spec) {
+    while (true) {
+      const uint64_t Before = locked([&] { return NumRoom + NumDone; });
+      uint64_t Id;
+      const int32_t Status = tryToSubmit(Spec, Id);
+      if (Status == DTLTO_OK)
+        return Id;
+      if (Status != DTLTO_BUSY)
+        throw std::runtime_error("submit() returned " + std::to_string(Status));
+      waitUntil("load_changed() after DTLTO_BUSY",
+                [&] { return NumRoom + NumDone != Before; });
     }
-    for (const dtlto_input &R : J.RawInputs)
-      J.InputPointers.push_back(&R);
-    J.ArgPointers = pointers(J.Args);
-    J.Raw.size = sizeof(J.Raw);
-    J.Raw.fields = Needs;
-    J.Raw.id = Id;
-    J.Raw.name = J.Output.c_str();
-    J.Raw.triple = "x86_64-unknown-linux-gnu";
-    J.Raw.cost = 1;
-    J.Raw.inputs = J.InputPointers.data();
-    J.Raw.num_inputs = uint32_t(J.InputPointers.size());
-    J.Raw.args = J.ArgPointers.data();
-    J.Raw.num_args = uint32_t(J.Args.size());
-    J.Raw.output = J.Output.c_str();
-    J.Raw.config = J.Config.c_str();
+  }
+  uint64_t submit(std::vector<Input> Inputs, std::vector<std::string> Args,
+                  std::string Output, std::string Config = {}) {
+    return submit(JobSpec{std::move(Inputs), std::move(Args), std::move(Output),
+                          std::move(Config)});
+  }
+  /// Waits until the job has its result. Throws std::runtime_error if it has
+  /// none in time.
+  Result wait(uint64_t Id) {
+    waitUntil("job_done()", [&] { return Jobs.at(Id).Done; });
+    return locked([&]() -> Result { return Jobs.at(Id); });
+  }
+  /// Waits until the job reports this state, DTLTO_STATE_..., or ends.
+  void waitForState(uint64_t Id, uint32_t State) {
+    waitUntil("the state", [&] {
+      return Jobs.at(Id).Done ||
+             std::count(States.begin(), States.end(), std::pair(Id, State));
+    });
   }
 
-  void log(uint32_t Level, const std::string &Text) {
-    change("log", [&] {
-      Messages.push_back(Text);
-      if (Level != DTLTO_LOG_COMPILER)
-        expectOneLine("a message", Text);
-    });
-  }
-  void jobState(uint64_t Id, uint32_t State) {
-    change("job_state", [&] {
-      auto I = Jobs.find(Id);
-      if (expect(I != Jobs.end(),
-                 "a state of " + name(Id) + ", which the plugin does not have"))
-        I->second.States |= 1u << (State & 31);
-    });
-  }
-  int32_t checkResult(uint64_t Id, dtlto_span Object, char *Why,
-                      uint64_t Size) {
-    change("check_result", [&] {
-      expect(Jobs.count(Id) && !Jobs[Id].Done,
-             "check_result() was called for " + name(Id) +
-                 ", which the plugin does not have");
-    });
-    std::string Text;
-    if (Check)
-      Text =
-          Check({static_cast<const char *>(Object.data), size_t(Object.size)});
-    if (Why && Size)
-      std::snprintf(Why, size_t(Size), "%s", Text.c_str());
-    return Text.empty() ? DTLTO_OK : DTLTO_ERROR_INFRASTRUCTURE;
-  }
-  void jobDone(uint64_t Id, const dtlto_result &Raw) {
-    change("job_done", [&] {
-      auto I = Jobs.find(Id);
-      if (!expect(I != Jobs.end(), "a result of " + name(Id) +
-                                       ", which the plugin does not have") ||
-          !expect(!I->second.Done, "a second result of " + name(Id)))
-        return;
-      JobRecord &J = I->second;
-      expect(!InSubmit || std::this_thread::get_id() != LinkThread,
-             "job_done() was called from inside of submit()");
-      J.R.Status = Raw.status;
-      if (Raw.object.data)
-        J.R.Object.assign(static_cast<const char *>(Raw.object.data),
-                          size_t(Raw.object.size));
-      J.R.Message = Raw.message ? Raw.message : "";
-      J.R.Worker = Raw.worker ? Raw.worker : "";
-      J.Done = true;
-      ++NumChanges; // the host may offer another job
-      checkDone(Id, J);
-    });
-    if (Raw.object.release)
-      Raw.object.release(Raw.object.owner, Raw.object.data, Raw.object.size);
-  }
-  /// Checks the result of \p J. The lock is held.
-  void checkDone(uint64_t Id, const JobRecord &J) {
-    const int32_t Status = J.R.Status;
-    const bool IsError =
-        Status == DTLTO_ERROR_CALLER || Status == DTLTO_ERROR_INFRASTRUCTURE;
-    expect(IsError || Status == DTLTO_OK || Status == DTLTO_CANCELLED ||
-               Status == DTLTO_ERROR_COMPILER,
-           name(Id) + " ended with the status " + std::to_string(Status));
-    expect(Status != DTLTO_OK || !J.R.Object.empty(),
-           name(Id) + " is DTLTO_OK, with no object");
-    expect(Status == DTLTO_OK || J.R.Object.empty(),
-           name(Id) + " failed, and has an object");
-    expect(Status != DTLTO_CANCELLED || J.Cancelled || Closing,
-           name(Id) + " was cancelled without a request from the host");
-    expect((!IsError && Status != DTLTO_ERROR_COMPILER) || !J.R.Message.empty(),
-           name(Id) + " failed without a message");
-    if (IsError)
-      expectOneLine("the message of " + name(Id), J.R.Message);
+  /// The rules that the plugin has broken.
+  std::vector<std::string> problems() {
+    return locked([&] { return TheRules.Problems; });
   }
 
-  const dtlto_plugin &ThePlugin;
+protected:
+  std::string check(Job &, dtlto_span Object) override {
+    return Check ? Check({static_cast<const char *>(Object.data),
+                          static_cast<size_t>(Object.size)})
+                 : "";
+  }
+  /// Waits until \p Done(), which is called with the lock held. Throws
+  /// std::runtime_error if that takes too long.
+  template <typename F> void waitUntil(const std::string &What, F Done) {
+    std::unique_lock<std::mutex> Lock(Mutex);
+    if (!waitFor(Lock, Limit, Done))
+      throw std::runtime_error("no " + What + " within " +
+                               std::to_string(Limit.count()) + " ms");
+  }
+
+private:
   const Duration Limit;
-  dtlto_host Raw = {};
-  dtlto_session *Session = nullptr;
-  uint32_t Needs = 0;
-  uint64_t LastId = uint64_t(1) << 33; // more than 32 bits
-  const std::thread::id LinkThread = std::this_thread::get_id();
-
-  std::mutex Mutex; // guards the fields below
-  std::condition_variable Changed;
-  std::map<uint64_t, JobRecord> Jobs;
-  std::vector<std::string> Messages, Problems;
-  unsigned NumChanges = 0; // load_changed()s and results
-  bool InSubmit = false, Closing = false, Closed = false;
 };
 
 } // namespace dtlto::testing

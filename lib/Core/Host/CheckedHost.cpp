@@ -192,14 +192,13 @@ int32_t CheckedSession::makeBundle(uint64_t Job, dtlto_bundle_spans *Out) {
   if (Status != DTLTO_OK)
     return Status;
   struct Owned {
-    CheckedBuffer *Buffer;
     Loan *Memory;
     dtlto_bundle_spans Own;
   };
   const std::string What = "the bundle of " + Name;
   auto *Memory = new Loan(What, "read a bundle only until you release it",
                           4096 + Spans.size() * sizeof(Spans[0]));
-  auto *O = new Owned{nullptr, Memory, Own};
+  auto *O = new Owned{Memory, Own};
   Bundles.push_back(std::make_unique<CheckedBuffer>(
       TheRules, What,
       dtlto_buffer{nullptr, 0, O, [](void *Owner, const void *, uint64_t) {

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Host/CheckedSession.h"
+#include "Host/PluginCheck.h"
+#include "Support/Failure.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 
@@ -13,7 +15,7 @@ using namespace llvm;
 using namespace dtlto;
 using namespace std::chrono_literals;
 
-// Larger inputs of a job aren't copied, nor are modules, which many jobs share.
+// Larger inputs of a job aren't copied.
 static constexpr uint64_t MaxCopy = 1 << 20;
 // For threads that are ending when close() returns, and for load_changed()
 // after the last job_done(), on a busy machine.
@@ -21,41 +23,7 @@ static constexpr auto MaxEnding = 1s;
 // A small link has few calls.
 static constexpr unsigned EnoughCalls = 4;
 
-static std::string textOf(const char *Text) { return Text ? Text : ""; }
-
-static const dtlto_session_params *
-lendParams(const dtlto_session_params &Params, Loan *&Memory) {
-  std::vector<std::string> Args(Params.args, Params.args + Params.num_args);
-  size_t Room =
-      4096 + textOf(Params.linker).size() + textOf(Params.output).size();
-  for (const std::string &Arg : Args)
-    Room += Loan::room(Arg.size() + 1) + sizeof(char *);
-  Memory = new Loan("the dtlto_session_params (or what they point at)",
-                    FixOfParams, Room);
-  dtlto_session_params *Copy = Memory->addStruct(Params);
-  Copy->args = Memory->addStrings(Args);
-  for (auto Field :
-       {&dtlto_session_params::llvm_version, &dtlto_session_params::linker,
-        &dtlto_session_params::output})
-    if (Params.*Field)
-      Copy->*Field = Memory->addString(Params.*Field);
-  Memory->seal();
-  return Copy;
-}
-
-/// Lets the plugin's function \p Name fill in \p Struct by \p Fn.
-template <typename T, typename F>
-static void fillIn(const Rules &R, const char *Name, const char *Type,
-                   const char *Why, T &Struct, F Fn) {
-  auto *Memory =
-      new Loan(std::string("the ") + Type,
-               std::string("fill it in ") + Name + "(), and do not keep it");
-  T *Copy = Memory->addStruct(Struct);
-  Fn(Copy);
-  R.keptSize(Struct.size, Copy->size, Name, Type);
-  Struct = *Copy;
-  Memory->end(Why);
-}
+Layer *dtlto::TheLayer = nullptr;
 
 void CheckedSession::configure(const dtlto_session_params *Params,
                                dtlto_session_config *Config) {
@@ -87,17 +55,16 @@ CheckedSession::CheckedSession(PluginFindings &Findings, const dtlto_host &Host)
       Plugin(Findings.Plugin), Host(Host),
       Lent(*new Loan("the dtlto_host", FixOfHost)) {
   using S = CheckedSession;
-  using Context = dtlto_host_context;
   dtlto_host *Copy = Lent.addStruct(Host);
   Copy->name = Lent.addString(Host.name);
   Copy->version = Lent.addString(Host.version);
-  Copy->context = reinterpret_cast<Context *>(this);
-  Copy->log = Entry<Context, &S::log>::call;
-  Copy->job_state = Entry<Context, &S::jobState>::call;
-  Copy->job_done = Entry<Context, &S::jobDone>::call;
-  Copy->load_changed = Entry<Context, &S::loadChanged>::call;
-  Copy->check_result = Entry<Context, &S::checkResult>::call;
-  Copy->extension = Entry<Context, &S::hostExtension>::call;
+  Copy->context = reinterpret_cast<dtlto_host_context *>(this);
+  Copy->log = Callback<&S::log>::call;
+  Copy->job_state = Callback<&S::jobState>::call;
+  Copy->job_done = Callback<&S::jobDone>::call;
+  Copy->load_changed = Callback<&S::loadChanged>::call;
+  Copy->check_result = Callback<&S::checkResult>::call;
+  Copy->extension = Callback<&S::hostExtension>::call;
   Lent.seal();
   LentHost = Copy;
   auto Wrap = [&](auto &Wrapper, const char *Id) {
@@ -105,15 +72,15 @@ CheckedSession::CheckedSession(PluginFindings &Findings, const dtlto_host &Host)
       Wrapper = *Own;
   };
   Wrap(Codegen, DTLTO_EXT_LOCAL_CODEGEN);
-  Codegen.run = Entry<Context, &S::runLocally>::call;
+  Codegen.run = Callback<&S::runLocally>::call;
   Wrap(Bundle, DTLTO_EXT_BUNDLE);
-  Bundle.make = Entry<Context, &S::makeBundle>::call;
+  Bundle.make = Callback<&S::makeBundle>::call;
   Wrap(Room, DTLTO_EXT_LOCAL_ROOM);
-  Room.enter = Entry<Context, &S::enterRoom>::call;
-  Room.leave = Entry<Context, &S::leaveRoom>::call;
+  Room.enter = Callback<&S::enterRoom>::call;
+  Room.leave = Callback<&S::leaveRoom>::call;
   Wrap(Numbers, DTLTO_EXT_NUMBERS);
-  Numbers.session = Entry<Context, &S::sessionNumber>::call;
-  Numbers.job = Entry<Context, &S::jobNumber>::call;
+  Numbers.session = Callback<&S::sessionNumber>::call;
+  Numbers.job = Callback<&S::jobNumber>::call;
 }
 
 /// Calls the plugin's function \p Name, which doesn't wait.
@@ -166,49 +133,16 @@ std::string CheckedSession::nameOf(uint64_t Job) {
 /// Returns a copy of \p Job for the plugin, and keeps a record of it.
 const dtlto_job *CheckedSession::lend(const dtlto_job &Job) {
   JobRecord R;
-  R.Name = "job " + std::to_string(Job.id) + " (" + textOf(Job.name) + ")";
-  auto IsCopied = [](const dtlto_input &In) {
-    return In.role != DTLTO_ROLE_PRIMARY && In.role != DTLTO_ROLE_IMPORT &&
-           In.bytes.size <= MaxCopy;
-  };
-  constexpr const char *dtlto_job::*Texts[] = {
-      &dtlto_job::name, &dtlto_job::triple, &dtlto_job::output,
-      &dtlto_job::config, &dtlto_job::avoid};
-  size_t Room = 4096;
-  for (auto Field : Texts)
-    Room += Loan::room(textOf(Job.*Field).size() + 1);
-  std::vector<std::string> Args;
-  for (uint32_t I = 0; Job.args && I != Job.num_args; ++I) {
-    Args.push_back(Job.args[I]);
-    Room += Loan::room(Args.back().size() + 1) + sizeof(char *);
-  }
-  for (uint32_t I = 0; Job.inputs && I != Job.num_inputs; ++I) {
-    const dtlto_input &In = *Job.inputs[I];
-    R.Inputs.push_back(&In);
-    Room += sizeof(In) + sizeof(&In) + Loan::room(textOf(In.path).size() + 1) +
-            (IsCopied(In) ? Loan::room(In.bytes.size) : 0);
-  }
-  R.Lent = new Loan("the dtlto_job (or what it points at) of " + R.Name,
-                    FixOfJob, Room);
-  dtlto_job *Copy = R.Lent->addStruct(Job);
-  for (auto Field : Texts)
-    if (Job.*Field)
-      Copy->*Field = R.Lent->addString(Job.*Field);
-  if (Job.args)
-    Copy->args = R.Lent->addStrings(Args);
-  for (const dtlto_input *In : R.Inputs) {
-    dtlto_input *InputCopy = R.Lent->addStruct(*In);
-    InputCopy->path = R.Lent->addString(In->path);
-    if (IsCopied(*In))
-      InputCopy->bytes.data = R.Lent->addBytes(In->bytes.data, In->bytes.size);
-    R.LentInputs.push_back(InputCopy);
-  }
-  if (Job.inputs)
-    Copy->inputs = R.Lent->addArray(R.LentInputs);
-  R.Lent->seal();
+  R.Name =
+      "job " + std::to_string(Job.id) + " (" + (Job.name ? Job.name : "") + ")";
+  LentJob L = lendJob(Job, R.Name, MaxCopy);
+  L.Memory->seal();
+  R.Lent = L.Memory;
+  R.Inputs.assign(Job.inputs, Job.inputs + L.Inputs.size());
+  R.LentInputs = std::move(L.Inputs);
   // A job that was refused may be offered again.
   locked([&] { Jobs.insert_or_assign(Job.id, std::move(R)); });
-  return Copy;
+  return L.Job;
 }
 
 //===----------------------------------------------------------------------===//
@@ -359,4 +293,55 @@ int32_t CheckedSession::queryStatus(uint32_t LimitMs,
                                     void *Context) {
   return pluginsOwn<dtlto_status>(Plugin, DTLTO_EXT_STATUS)
       .query(Inner, LimitMs, Worker, Context);
+}
+
+//===----------------------------------------------------------------------===//
+// The layer
+//===----------------------------------------------------------------------===//
+
+void dtlto::showFindings(Messages &Msg) {
+  if (TheLayer)
+    TheLayer->Findings.show(Msg);
+}
+
+Error dtlto::failForFindings() {
+  if (!TheLayer || !TheLayer->Findings.AreErrors)
+    return Error::success();
+  const unsigned N = TheLayer->Findings.count();
+  if (N == 0)
+    return Error::success();
+  return failure("dtlto: plugin '" + Twine(TheLayer->Findings.Plugin.name) +
+                 "': " + Twine(N) + (N == 1 ? " finding" : " findings") +
+                 " (--thinlto-dist-check-plugin=error)");
+}
+
+void dtlto::countFindings() {
+  if (TheLayer)
+    TheLayer->Findings.end();
+}
+
+Layer::Layer(const dtlto_plugin &Plugin, bool AreErrors)
+    : Findings(Plugin, AreErrors), Entry(Plugin) {
+  using S = CheckedSession;
+  Entry.size = sizeof(Entry);
+  Entry.configure = S::configure;
+  Entry.open = S::open;
+  Entry.submit = S::Callback<&S::submit>::call;
+  Entry.cancel = S::Callback<&S::cancel>::call;
+  Entry.load = S::Callback<&S::load>::call;
+  Entry.close = S::Callback<&S::close>::call;
+  Entry.extension = S::pluginExtension;
+  Batch.size = sizeof(Batch);
+  Batch.complete = S::Callback<&S::completeBatch>::call;
+  Refuted.size = sizeof(Refuted);
+  Refuted.result = S::Callback<&S::refute>::call;
+  Status.size = sizeof(Status);
+  Status.query = S::Callback<&S::queryStatus>::call;
+}
+
+const dtlto_plugin *dtlto::checkedPlugin(const dtlto_plugin &Plugin,
+                                         bool AreErrors) {
+  recordMisuses();
+  TheLayer = new Layer(Plugin, AreErrors);
+  return &TheLayer->Entry;
 }

@@ -15,7 +15,7 @@
 #define DTLTO_HOST_CHECKEDSESSION_H
 
 #include "Host/PluginFindings.h"
-#include "Rules/Loan.h"
+#include "Rules/Lend.h"
 #include "dtlto/ext/batch.h"
 #include "dtlto/ext/bundle.h"
 #include "dtlto/ext/draft/local-room.h"
@@ -23,6 +23,7 @@
 #include "dtlto/ext/numbers.h"
 #include "dtlto/ext/refuted.h"
 #include "dtlto/ext/status.h"
+#include "dtlto/sdk/Callback.hpp"
 #include <memory>
 #include <optional>
 #include <thread>
@@ -85,14 +86,14 @@ public:
                       void (*Worker)(void *, const dtlto_worker_status *),
                       void *Context);
 
-  /// The C function that calls a member for a \p Handle.
-  template <typename Handle, auto Fn> struct Entry;
+  template <auto Fn> using Callback = sdk::Callback<CheckedSession, Fn>;
 
 private:
   struct JobRecord {
     std::string Name; // "job 3 (main.o)"
     Loan *Lent;
-    std::vector<const dtlto_input *> Inputs, LentInputs;
+    std::vector<const dtlto_input *> Inputs;
+    std::vector<dtlto_input *> LentInputs; // copies of these
     bool Done = false, Cancelled = false, Entered = false;
     bool MayBeEmpty = false; // the linker itself made no object
   };
@@ -162,14 +163,6 @@ private:
   // Of the last submit(), if it was BUSY: RoomCount before it, NumDone after
   // it.
   std::optional<std::pair<uint64_t, uint64_t>> Busy;
-};
-
-template <typename Handle, typename R, typename... Args,
-          R (CheckedSession::*Fn)(Args...)>
-struct CheckedSession::Entry<Handle, Fn> {
-  static R call(Handle *H, Args... A) {
-    return (reinterpret_cast<CheckedSession *>(H)->*Fn)(A...);
-  }
 };
 
 } // namespace dtlto

@@ -19,7 +19,7 @@
 namespace dtlto {
 
 struct CodegenResult {
-  /// The object file. Empty if \c Produced is false.
+  /// The object file. Empty if \c HasObject is false.
   llvm::SmallVector<char, 0> Object;
   /// Whether code generation finished: LLVM makes no object when a hook
   /// stops it (--lto-emit-llvm).

@@ -7,7 +7,6 @@
 
 #include "Bundle/ObjectFrame.h"
 #include "Host/SessionState.h"
-#include "Host/StructSize.h"
 #include "Support/Text.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -32,56 +31,28 @@ void Session::Impl::makeHost() {
   Host.name = "dtlto";
   Host.version = DTLTO_VERSION;
   Host.context = reinterpret_cast<dtlto_host_context *>(this);
-  Host.log = [](dtlto_host_context *C, uint32_t Level, const char *Message) {
-    from(C).log(Level, Message);
-  };
-  Host.job_state = [](dtlto_host_context *C, uint64_t Job, uint32_t State,
-                      const char *Worker) {
-    from(C).jobState(Job, State, Worker);
-  };
-  Host.job_done = [](dtlto_host_context *C, uint64_t Job,
-                     const dtlto_result *R) { from(C).jobDone(Job, R); };
-  Host.load_changed = [](dtlto_host_context *C) { from(C).loadChanged(); };
-  Host.check_result = [](dtlto_host_context *C, uint64_t Job, dtlto_span Object,
-                         char *Why, uint64_t WhySize) {
-    return from(C).checkResult(Job, Object, Why, WhySize);
-  };
-  Host.extension = [](dtlto_host_context *C, const char *Id) -> const void * {
-    Impl &I = from(C);
-    return StringSwitch<const void *>(Id ? Id : "")
-        .Case(DTLTO_EXT_LOCAL_CODEGEN, &I.LocalCodegen)
-        .Case(DTLTO_EXT_BUNDLE, &I.Bundle)
-        .Case(DTLTO_EXT_LOCAL_ROOM, &I.LocalRoomCalls)
-        .Case(DTLTO_EXT_NUMBERS, &I.NumberCalls)
-        .Default(nullptr);
-  };
+  Host.log = Callback<&Impl::log>::call;
+  Host.job_state = Callback<&Impl::jobState>::call;
+  Host.job_done = Callback<&Impl::jobDone>::call;
+  Host.load_changed = Callback<&Impl::loadChanged>::call;
+  Host.check_result = Callback<&Impl::checkResult>::call;
+  Host.extension = Callback<&Impl::extension>::call;
+  LocalCodegen = {sizeof(LocalCodegen), Ctx.Parallelism,
+                  Callback<&Impl::runLocally>::call};
+  Bundle = {sizeof(Bundle), 0, Callback<&Impl::makeBundle>::call};
+  LocalRoomCalls = {sizeof(LocalRoomCalls), 0, Callback<&Impl::enterRoom>::call,
+                    Callback<&Impl::leaveRoom>::call};
+  NumberCalls = {sizeof(NumberCalls), 0, Callback<&Impl::sessionNumber>::call,
+                 Callback<&Impl::jobNumber>::call};
+}
 
-  LocalCodegen.size = sizeof(LocalCodegen);
-  LocalCodegen.slots = Ctx.Parallelism;
-  LocalCodegen.run = [](dtlto_host_context *C, uint64_t Job, dtlto_result *R) {
-    return from(C).runLocally(Job, R);
-  };
-
-  Bundle.size = sizeof(Bundle);
-  Bundle.make = [](dtlto_host_context *C, uint64_t Job, dtlto_bundle_spans *B) {
-    return from(C).makeBundle(Job, B);
-  };
-  LocalRoomCalls.size = sizeof(LocalRoomCalls);
-  LocalRoomCalls.enter = [](dtlto_host_context *C, uint64_t Job) {
-    return from(C).enterRoom(Job);
-  };
-  LocalRoomCalls.leave = [](dtlto_host_context *C, uint64_t Job,
-                            uint64_t Bytes) { from(C).leaveRoom(Job, Bytes); };
-  NumberCalls.size = sizeof(NumberCalls);
-  NumberCalls.session = [](dtlto_host_context *C, const char *Name,
-                           uint32_t Unit, uint64_t Value) {
-    std::lock_guard<std::mutex> Lock(from(C).Mutex);
-    from(C).Numbers.set(Name, Unit, Value);
-  };
-  NumberCalls.job = [](dtlto_host_context *C, uint64_t Job, const char *Name,
-                       uint32_t Unit, uint64_t Value) {
-    from(C).jobNumber(Job, Name, Unit, Value);
-  };
+const void *Session::Impl::extension(const char *Id) {
+  return StringSwitch<const void *>(Id ? Id : "")
+      .Case(DTLTO_EXT_LOCAL_CODEGEN, &LocalCodegen)
+      .Case(DTLTO_EXT_BUNDLE, &Bundle)
+      .Case(DTLTO_EXT_LOCAL_ROOM, &LocalRoomCalls)
+      .Case(DTLTO_EXT_NUMBERS, &NumberCalls)
+      .Default(nullptr);
 }
 
 void Session::Impl::log(uint32_t Level, const char *Message) {
@@ -135,24 +106,32 @@ void Session::Impl::violation(const Guard &Lock, uint64_t Job,
 
 void Session::Impl::jobState(uint64_t Job, uint32_t State, const char *Worker) {
   Guard Lock(*this);
-  auto It = Jobs.find(Job);
   // Ignore state reports for finished jobs.
-  if (It == Jobs.end() || It->second.Done || It->second.IsForgotten)
-    return;
+  if (Record *R = findRunning(Job); R && !R->IsForgotten)
+    pushState(Lock, Job, State, R->HasRoom, nameOf(Worker));
+}
+
+void Session::Impl::pushState(const Guard &Lock, uint64_t Job, uint32_t State,
+                              bool IsLocal, std::string Worker) {
   Event E{Event::State};
   E.Job = Job;
   E.Status = static_cast<int32_t>(State);
-  E.RanLocally = It->second.HasRoom;
-  E.Worker = nameOf(Worker);
+  E.RanLocally = IsLocal;
+  E.Worker = std::move(Worker);
   push(Lock, std::move(E));
+}
+
+void Session::Impl::sessionNumber(const char *Name, uint32_t Unit,
+                                  uint64_t Value) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  Numbers.set(Name, Unit, Value);
 }
 
 void Session::Impl::jobNumber(uint64_t Job, const char *Name, uint32_t Unit,
                               uint64_t Value) {
   Guard Lock(*this);
-  auto It = Jobs.find(Job);
-  if (It != Jobs.end() && !It->second.Done)
-    It->second.Numbers.set(Name, Unit, Value);
+  if (Record *R = findRunning(Job))
+    R->Numbers.set(Name, Unit, Value);
 }
 
 int32_t Session::Impl::checkResult(uint64_t Job, dtlto_span Object, char *Why,
@@ -163,9 +142,8 @@ int32_t Session::Impl::checkResult(uint64_t Job, dtlto_span Object, char *Why,
   bool MayBeCut = false;
   {
     Guard Lock(*this);
-    auto It = Jobs.find(Job);
-    if (!IsClosed && It != Jobs.end() && !It->second.Done) {
-      R = &It->second;
+    R = IsClosed ? nullptr : findRunning(Job);
+    if (R) {
       // The check reads data of the link.
       beginLocalRun(Lock, *R);
       Frame = R->isLocalObject(Bytes) ? std::nullopt : R->Bundle;
@@ -230,24 +208,23 @@ void Session::Impl::jobDone(uint64_t Job, const dtlto_result *Result) {
     E = doneEvent(Job, *Result);
 
   Guard Lock(*this);
-  auto It = Jobs.find(Job);
+  Record *R = find(Job);
   // The memory of an unexpected result may be in use, or released: leak it;
   // releasing twice would be worse.
-  if (It == Jobs.end() || It->second.Done)
+  if (!R || R->Done)
     E.Object.take();
   if (IsClosed)
     return;
-  if (It == Jobs.end())
+  if (!R)
     return violation(Lock, 0,
                      "reported a result for job " + Twine(Job) +
                          ", which it was never given");
-  Record &R = It->second;
-  if (R.Done)
+  if (R->Done)
     return violation(Lock, Job,
-                     "reported a second result for module '" + R.Local.Name +
+                     "reported a second result for module '" + R->Local.Name +
                          "'");
-  takeResult(Lock, R, Result, E);
-  if (!R.IsForgotten)
+  takeResult(Lock, *R, Result, E);
+  if (!R->IsForgotten)
     push(Lock, std::move(E));
 }
 
@@ -344,20 +321,12 @@ Session::Impl::Record *Session::Impl::waitForRoom(uint64_t Job,
                                                   int32_t &Status) {
   Record *R;
   uint64_t Bytes;
-  auto PushState = [&](const Guard &Lock, uint32_t State) {
-    Event E{Event::State};
-    E.Job = Job;
-    E.Status = static_cast<int32_t>(State);
-    E.RanLocally = true;
-    push(Lock, std::move(E));
-  };
   {
     Guard Lock(*this);
-    auto It = Jobs.find(Job);
+    R = findRunning(Job);
     Status = DTLTO_ERROR_CALLER;
-    if (It == Jobs.end() || It->second.Done || It->second.HasRoom)
+    if (!R || R->HasRoom)
       return nullptr;
-    R = &It->second;
     Status = DTLTO_CANCELLED;
     if (IsClosed || R->IsForgotten || !R->MayRunLocally)
       return nullptr;
@@ -369,7 +338,7 @@ Session::Impl::Record *Session::Impl::waitForRoom(uint64_t Job,
       Bytes, [&] { return !R->IsForgotten; },
       [&] {
         Guard Lock(*this);
-        PushState(Lock, DTLTO_STATE_QUEUED);
+        pushState(Lock, Job, DTLTO_STATE_QUEUED, /*IsLocal=*/true);
       });
   Guard Lock(*this);
   if (!IsNeeded) {
@@ -378,7 +347,7 @@ Session::Impl::Record *Session::Impl::waitForRoom(uint64_t Job,
   }
   R->RoomBytes = Bytes;
   Status = DTLTO_OK;
-  PushState(Lock, DTLTO_STATE_LOCAL);
+  pushState(Lock, Job, DTLTO_STATE_LOCAL, /*IsLocal=*/true);
   return R;
 }
 
@@ -412,11 +381,11 @@ int32_t Session::Impl::enterRoom(uint64_t Job) {
 
 void Session::Impl::leaveRoom(uint64_t Job, uint64_t Bytes) {
   Guard Lock(*this);
-  auto It = Jobs.find(Job);
-  if (It == Jobs.end() || !std::exchange(It->second.HasRoom, false))
+  Record *R = find(Job);
+  if (!R || !std::exchange(R->HasRoom, false))
     return;
-  It->second.LocalBytes = Bytes;
-  Room->leave(It->second.RoomBytes);
+  R->LocalBytes = Bytes;
+  Room->leave(R->RoomBytes);
 }
 
 int32_t Session::Impl::runLocally(uint64_t Job, dtlto_result *Result) {
@@ -456,18 +425,14 @@ int32_t Session::Impl::runLocally(uint64_t Job, dtlto_result *Result) {
 }
 
 int32_t Session::Impl::makeBundle(uint64_t Id, dtlto_bundle_spans *Out) {
-  Out->num_spans = 0;
-  Out->spans = nullptr;
-  Out->owner = nullptr;
-  Out->release = nullptr;
+  *Out = {Out->size, 0, nullptr, nullptr, nullptr};
   Record *R = nullptr;
   {
     Guard Lock(*this);
-    auto It = Jobs.find(Id);
-    if (IsClosed || It == Jobs.end() || !It->second.Built || It->second.Done ||
-        !(It->second.Built->Job.fields & DTLTO_JOB_CONFIG))
+    R = findRunning(Id);
+    if (IsClosed || !R || !R->Built ||
+        !(R->Built->Job.fields & DTLTO_JOB_CONFIG))
       return DTLTO_ERROR_CALLER;
-    R = &It->second;
     // Another thread of the plugin may report a result meanwhile.
     beginLocalRun(Lock, *R);
   }

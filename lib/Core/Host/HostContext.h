@@ -8,7 +8,6 @@
 #ifndef DTLTO_HOST_HOSTCONTEXT_H
 #define DTLTO_HOST_HOSTCONTEXT_H
 
-#include "Host/SessionConfig.h"
 #include "Support/MachineMemory.h"
 #include "Support/Messages.h"
 #include "dtlto/PluginAPI.h"
@@ -34,6 +33,13 @@ struct JobOptions {
   uint64_t LocalMemory = std::min(machineMemory() / 2, availableMemory());
 };
 
+/// A dtlto_session_config that owns its text.
+struct SessionConfig {
+  uint32_t Needs = 0;     // DTLTO_JOB_..., the fields that each job must have
+  std::string NoFallback; // the setting that forbids the fallback, or empty
+  std::string Problem;    // why configure() failed; then open() is not possible
+};
+
 /// What a session with a plugin uses of its host, the linker or the
 /// distributor. References outlive the session; everything is read-only while
 /// it lives.
@@ -46,6 +52,25 @@ struct HostContext {
   unsigned Parallelism = 1;  // threads that the user allows, --thinlto-jobs
   SessionConfig Config = {}; // from configurePlugin(), before any job
 };
+
+/// A dtlto_session_params and what it points to.
+class SessionParams {
+public:
+  SessionParams(const HostContext &Ctx, uint64_t NumJobs);
+  SessionParams(const SessionParams &) = delete;
+  const dtlto_session_params &raw() const { return Raw; }
+
+private:
+  const std::vector<std::string> Args;
+  const std::string LLVMVersion, Output, Linker;
+  std::vector<const char *> ArgPointers;
+  dtlto_session_params Raw = {};
+};
+
+/// Calls configure() of the plugin, for a link of \p NumJobs jobs. Waits at
+/// most 10 s, or the user's time limit for a job if that is shorter. If the
+/// call takes longer, leaves the plugin in it and returns a Problem.
+SessionConfig configurePlugin(const HostContext &Ctx, uint64_t NumJobs);
 
 } // namespace dtlto
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Host/PluginFindings.h"
+#include "Support/CrashReport.h"
 #include "Support/Text.h"
 
 using namespace llvm;
@@ -53,6 +54,12 @@ void PluginFindings::addMisuses() {
       return;
     add("Memory", R->What, R->Fix);
   }
+}
+
+void PluginFindings::checkAbortHandler() {
+  if (limitAbortHandler())
+    add("The process", "it has installed a handler of SIGABRT",
+        "leave the linker's: only that one is sure to end a crash in seconds");
 }
 
 void PluginFindings::show(Messages &To) {

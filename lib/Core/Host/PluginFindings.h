@@ -44,6 +44,9 @@ public:
   /// Adds what takeMisuse() has.
   void addMisuses();
 
+  /// Adds that the plugin has installed a handler of SIGABRT, if so.
+  void checkAbortHandler();
+
   /// Calls the plugin's function \p Name by \p Fn.
   template <typename F> auto call(const char *Name, F Fn) {
     struct Scope {
@@ -56,6 +59,7 @@ public:
         Findings.Calls.erase(Call);
         Lock.unlock();
         Findings.addMisuses();
+        Findings.checkAbortHandler();
       }
       PluginFindings &Findings;
       decltype(Calls)::iterator Call;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Host/PluginGuard.h"
+#include "Host/PluginLoader.h"
 #include "Support/CrashReport.h"
 #include "Support/Jobserver.h"
 #include "Support/System.h"
@@ -13,13 +14,16 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/PrettyStackTrace.h"
 #include "llvm/Support/Signals.h"
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cxxabi.h>
 #include <exception>
+#include <future>
 #include <sys/stat.h>
 #include <thread>
 #include <typeinfo>
@@ -28,8 +32,9 @@
 using namespace llvm;
 using namespace dtlto;
 
-static constexpr int IOError = 74;        // EX_IOERR of <sysexits.h>
-static constexpr unsigned MaxCleanUp = 2; // seconds
+static constexpr int IOError = 74; // EX_IOERR of <sysexits.h>
+// In seconds. A library's constructors have the limit of a plugin's calls.
+static constexpr unsigned MaxCleanUp = 2, MaxLoad = 60;
 
 namespace {
 enum class Phase { None, Loading, InUse };
@@ -58,15 +63,22 @@ static std::string errorLine(const Names &N, const std::string &Text) {
          "\n";
 }
 
+static void writeLine(const std::string &Line) {
+  (void)!::write(2, Line.data(), Line.size());
+}
+
 /// Ends the process without destructors, which can't help: the loader's lock
 /// may be held.
-[[noreturn]] static void die(const std::string &Text, int Code) {
-  endWithin(MaxCleanUp); // the heap's lock may be held as well
-  std::string Line = errorLine(*TheNames, Text);
-  [[maybe_unused]] ssize_t N = ::write(2, Line.data(), Line.size());
-  sys::RunInterruptHandlers(); // removes files
+[[noreturn]] static void endNow(int Code) {
+  sys::RunInterruptHandlers(); // removes temporary files
   Jobserver::releaseAllTokens();
   ::_exit(Code);
+}
+
+[[noreturn]] static void die(const std::string &Text, int Code) {
+  endWithin(MaxCleanUp); // the heap's lock may be held as well
+  writeLine(errorLine(*TheNames, Text));
+  endNow(Code);
 }
 
 /// An on_exit() handler. LLD itself ends by _exit() once its LTO has begun.
@@ -113,9 +125,8 @@ static void onTerminate() {
   DefaultTerminate();
 }
 
-LoadGuard::LoadGuard(StringRef Program, StringRef Plugin,
-                     std::chrono::seconds Limit, bool IsShipped)
-    : Plugin(Plugin), StackEntry("loading plugin '%s'", this->Plugin.c_str()) {
+/// Prepares the process for the plugin \p Plugin, which is about to be loaded.
+static void beginLoading(StringRef Program, StringRef Plugin, bool IsShipped) {
   std::string Text =
       "a SIGPIPE has ended the link, most likely because a peer closed one of "
       "the plugin's connections; ask its vendor to send with MSG_NOSIGNAL";
@@ -139,26 +150,32 @@ LoadGuard::LoadGuard(StringRef Program, StringRef Plugin,
 #else
   std::atexit([] { atExit(0); }); // atexit() doesn't pass the exit code
 #endif
-  // If no thread can be started, there is no watchdog.
-  startThread([S = Watch, Limit] {
-    std::unique_lock<std::mutex> Lock(S->Mutex);
-    if (S->Changed.wait_for(Lock, Limit, [&] { return S->IsLoaded; }))
-      return;
-    std::string Text = "it has not been loaded within " +
-                       std::to_string(Limit.count()) +
-                       " s: its constructors hang; report this to its vendor";
-    die(Text, 1);
-  });
 }
 
-LoadGuard::~LoadGuard() {
-  {
-    std::lock_guard<std::mutex> Lock(Watch->Mutex);
-    Watch->IsLoaded = true;
-  }
-  Watch->Changed.notify_all();
+Expected<const dtlto_plugin *> dtlto::loadGuarded(StringRef Program,
+                                                  StringRef Name,
+                                                  ArrayRef<std::string> Folders,
+                                                  unsigned Limit,
+                                                  bool LimitsInterrupts) {
+  const std::string Plugin = Name.str();
+  PrettyStackTraceFormat StackEntry("loading plugin '%s'", Plugin.c_str());
+  beginLoading(Program, Name, isShippedPlugin(Name, Folders.front()));
+  std::promise<void> Loaded;
+  // If no thread can be started, there is no watchdog.
+  startThread([IsLoaded = Loaded.get_future().share(),
+               Limit = std::chrono::seconds(std::min(MaxLoad, Limit))] {
+    if (IsLoaded.wait_for(Limit) == std::future_status::timeout)
+      die("it has not been loaded within " + std::to_string(Limit.count()) +
+              " s: its constructors hang; report this to its vendor",
+          1);
+  });
+  if (LimitsInterrupts)
+    limitInterrupts();
+  auto Result = loadPlugin(Name, Folders);
+  Loaded.set_value();
   limitAbortHandler();
   LoadPhase = Phase::None;
+  return Result;
 }
 
 /// Reports a fatal error as LLVM does, and ends the process. LLVM would call
@@ -173,24 +190,19 @@ static void fatalError(void *, const char *Reason, bool IsCrash) {
   // LLVM's thread pools fail without threads. That is a limit, not a crash.
   if (StringRef(Reason).contains("pthread_create"))
     die(std::string("LLVM: ") + Reason + ": " + NoThread, 1);
-  std::string Line = "LLVM ERROR: " + std::string(Reason) + "\n";
-  [[maybe_unused]] ssize_t N = ::write(2, Line.data(), Line.size());
+  writeLine("LLVM ERROR: " + std::string(Reason) + "\n");
   if (IsCrash)
     return; // LLVM calls abort()
   endWithin(MaxCleanUp);
-  sys::RunInterruptHandlers(); // removes temporary files
-  Jobserver::releaseAllTokens();
-  ::_exit(1);
+  endNow(1);
 }
 
 /// Ends the process after SIGPIPE. LLVM's handler has removed temporary files.
 /// It would call exit(), which deadlocks if this thread was interrupted while
 /// it held the allocator's lock, or one that a destructor needs.
 static void brokenPipe() {
-  if (!isOutputBroken()) {
-    const std::string &Line = TheNames->PipeError;
-    [[maybe_unused]] ssize_t N = ::write(2, Line.data(), Line.size());
-  }
+  if (!isOutputBroken())
+    writeLine(TheNames->PipeError);
   Jobserver::releaseAllTokens();
   ::_exit(IOError);
 }

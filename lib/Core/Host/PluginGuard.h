@@ -15,40 +15,24 @@
 #ifndef DTLTO_HOST_PLUGINGUARD_H
 #define DTLTO_HOST_PLUGINGUARD_H
 
+#include "dtlto/PluginAPI.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
-#include "llvm/Support/PrettyStackTrace.h"
-#include <chrono>
-#include <condition_variable>
-#include <memory>
-#include <mutex>
+#include "llvm/Support/Error.h"
 #include <string>
 
 namespace dtlto {
 
-/// Guards the loading of the plugin \p Plugin. If loading takes longer than
-/// \p Limit or calls exit(), the process ends with an error of \p Program; a
-/// crash's stack dump names the plugin. From then on, a crash prints where to
-/// report it (CrashReport.h), and names the plugin unless it \p IsShipped. One
-/// for each process.
-class LoadGuard {
-public:
-  LoadGuard(llvm::StringRef Program, llvm::StringRef Plugin,
-            std::chrono::seconds Limit, bool IsShipped);
-  ~LoadGuard();
-  LoadGuard(const LoadGuard &) = delete;
-
-private:
-  struct State {      // shared with the watchdog thread
-    std::mutex Mutex; // guards IsLoaded
-    std::condition_variable Changed;
-    bool IsLoaded = false;
-  };
-
-  const std::string Plugin;
-  llvm::PrettyStackTraceFormat StackEntry;
-  const std::shared_ptr<State> Watch = std::make_shared<State>();
-};
+/// Loads the plugin \p Name from \p Folders (PluginLoader.h), of which the
+/// first has dtlto's own plugins. If loading takes longer than \p Limit
+/// seconds, or a minute, or calls exit(), the process ends with an error of \p
+/// Program; a crash's stack dump names the plugin. From then on, a crash prints
+/// where to report it (CrashReport.h), and names the plugin unless it is
+/// dtlto's own. \p LimitsInterrupts: also calls limitInterrupts().
+llvm::Expected<const dtlto_plugin *>
+loadGuarded(llvm::StringRef Program, llvm::StringRef Name,
+            llvm::ArrayRef<std::string> Folders, unsigned Limit,
+            bool LimitsInterrupts = false);
 
 /// Call this before calls into the loaded plugin. From then on, LLVM doesn't
 /// end the process by exit(0) any more, and exit() is an error. Thread-safe.

@@ -7,7 +7,7 @@
 
 #include "Host/PluginInfo.h"
 #include "Host/PluginLoader.h"
-#include "Host/StructSize.h"
+#include "Rules/Rules.h"
 #include "Support/Failure.h"
 #include "Support/FileTask.h"
 #include "Support/Text.h"

@@ -6,12 +6,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "Host/RemoteStore.h"
-#include "Host/StructSize.h"
+#include "Rules/Rules.h"
 #include "Support/Failure.h"
 #include "Support/System.h"
 #include "Support/Text.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include <future>
+#include <optional>
 
 using namespace llvm;
 using namespace dtlto;
@@ -22,6 +24,15 @@ static constexpr std::chrono::milliseconds CallLimit = 10s;
 // How much memory may wait to be stored.
 static constexpr uint64_t MaxPutBytes = uint64_t(256) << 20;
 static constexpr unsigned MaxPutters = 8;
+
+/// Calls \p Fn(memory for a reason, its size). Returns the reason of a failure.
+template <typename F> static std::optional<std::string> failureOf(F Fn) {
+  char Why[1024] = "";
+  if (Fn(Why, sizeof(Why)) == DTLTO_OK)
+    return std::nullopt;
+  Why[sizeof(Why) - 1] = 0;
+  return sanitizedLine(Why);
+}
 
 Expected<std::string> dtlto::storePlugin(StringRef URL) {
   auto [Scheme, Rest] = URL.split("://");
@@ -62,13 +73,13 @@ RemoteStore::open(const dtlto_plugin &Plugin, const std::string &URL,
   const std::string Name = URL.empty() ? Title : Title + " " + printable(URL);
   std::shared_ptr<RemoteStore> Store(
       new RemoteStore(*Calls, Title, Name, MayWrite, Msg));
-  char Why[1024] = "";
-  if (Calls->open(&Params, &Store->Client, Why, sizeof(Why)) != DTLTO_OK) {
-    Why[sizeof(Why) - 1] = 0;
-    Store->Client = nullptr;
-    return failure(Name + ": " + sanitizedLine(Why));
-  }
-  return Store;
+  auto Failure = failureOf([&](char *Why, uint64_t N) {
+    return Calls->open(&Params, &Store->Client, Why, N);
+  });
+  if (!Failure)
+    return Store;
+  Store->Client = nullptr;
+  return failure(Name + ": " + *Failure);
 }
 
 /// The last thread that uses the store ends it.
@@ -94,45 +105,33 @@ Buffer RemoteStore::get(const Key &K, uint64_t MaxBytes) {
   if (HasGetFailed)
     return {};
   dtlto_buffer Raw = {};
-  char Why[1024] = "";
-  int32_t Status = Calls.get(Client, K.data(), MaxBytes,
-                             static_cast<uint32_t>(CallLimit.count()), &Raw,
-                             Why, sizeof(Why));
+  auto Failure = failureOf([&](char *Why, uint64_t N) {
+    return Calls.get(Client, K.data(), MaxBytes, uint32_t(CallLimit.count()),
+                     &Raw, Why, N);
+  });
   Buffer Bytes(Raw);
-  Why[sizeof(Why) - 1] = 0;
-  if (Status != DTLTO_OK) {
-    report(HasGetFailed, "continuing without its objects", sanitizedLine(Why));
+  if (Failure) {
+    report(HasGetFailed, "continuing without its objects", *Failure);
     return {};
   }
   return Bytes.bytes().size() <= MaxBytes ? std::move(Bytes) : Buffer();
 }
 
 Buffer RemoteStore::getWithin(const Key &K, uint64_t MaxBytes) {
-  struct Answer {
-    std::mutex Mutex;
-    std::condition_variable Changed;
-    bool HasArrived = false;
-    Buffer Bytes;
-  };
-  auto A = std::make_shared<Answer>();
-  if (!startThread([Self = shared_from_this(), A, K, MaxBytes] {
-        Buffer Bytes = Self->get(K, MaxBytes);
-        std::lock_guard<std::mutex> Lock(A->Mutex);
-        A->Bytes = std::move(Bytes);
-        A->HasArrived = true;
-        A->Changed.notify_all();
+  auto Answer = std::make_shared<std::promise<Buffer>>();
+  std::future<Buffer> Bytes = Answer->get_future();
+  if (!startThread([Self = shared_from_this(), Answer, K, MaxBytes] {
+        Answer->set_value(Self->get(K, MaxBytes));
       }))
     return {};
-  std::unique_lock<std::mutex> Lock(A->Mutex);
   // The plugin has the same limit.
-  if (!A->Changed.wait_for(Lock, CallLimit + CallLimit / 10,
-                           [&] { return A->HasArrived; })) {
-    Lock.unlock();
+  if (Bytes.wait_for(CallLimit + CallLimit / 10) ==
+      std::future_status::timeout) {
     report(HasGetFailed, "continuing without its objects",
            "no answer within " + std::to_string(CallLimit.count()) + " ms");
     return {};
   }
-  return std::move(A->Bytes);
+  return Bytes.get();
 }
 
 bool RemoteStore::put(const Key &K, uint64_t Size,
@@ -158,20 +157,20 @@ void RemoteStore::runPuts() {
     Put P = std::move(Puts.front());
     Puts.pop_front();
     Lock.unlock();
-    char Why[1024] = "";
-    bool IsStored = false;
-    if (!HasPutFailed) {
-      std::string Bytes = P.Make();
-      IsStored = Calls.put(Client, P.K.data(), {Bytes.data(), Bytes.size()},
-                           static_cast<uint32_t>(CallLimit.count()), Why,
-                           sizeof(Why)) == DTLTO_OK;
+    const bool IsTried = !HasPutFailed;
+    std::optional<std::string> Failure;
+    if (IsTried) {
+      const std::string Bytes = P.Make();
+      Failure = failureOf([&](char *Why, uint64_t N) {
+        return Calls.put(Client, P.K.data(), {Bytes.data(), Bytes.size()},
+                         uint32_t(CallLimit.count()), Why, N);
+      });
     }
-    Why[sizeof(Why) - 1] = 0;
-    if (!IsStored)
-      report(HasPutFailed, "nothing more is stored there", sanitizedLine(Why));
+    if (Failure)
+      report(HasPutFailed, "nothing more is stored there", *Failure);
     Lock.lock();
     PutBytes -= P.Size;
-    ++(IsStored ? NumStored : NumLost);
+    ++(IsTried && !Failure ? NumStored : NumLost);
   }
   --NumPutters;
   Changed.notify_all();

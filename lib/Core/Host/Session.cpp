@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Host/SessionState.h"
-#include "Host/StructSize.h"
 #include "Support/CrashReport.h"
 #include "Support/System.h"
 #include "dtlto/ext/refuted.h"
@@ -95,10 +94,18 @@ template <typename Fn> auto Session::Impl::call(const char *Name, Fn F) {
     Current = Call{Name, Clock::now()};
   }
   auto Reset = onScopeExit([&] {
+    limitAbortHandler();
     std::lock_guard<std::mutex> Lock(CallMutex);
     Current.reset();
   });
   return F();
+}
+
+template <typename T, typename F>
+const T *Session::Impl::extensionWith(F T::*Field, const char *Id) {
+  auto *Extension = static_cast<const T *>(
+      call("extension", [&] { return Plugin.extension(Id); }));
+  return hasField(Extension, Field) && Extension->*Field ? Extension : nullptr;
 }
 
 void Session::Impl::releaseAll() {
@@ -120,15 +127,15 @@ bool Session::Impl::isInCall() const {
 void Session::Impl::doOpen() {
   int32_t Status =
       call("open", [&] { return Plugin.open(&Host, &Params.raw(), &Handle); });
-  limitAbortHandler();
   IsOpen = Status == DTLTO_OK;
-  const dtlto_batch *Batch = IsOpen ? batch() : nullptr;
+  const bool WantsBatches =
+      IsOpen && extensionWith(&dtlto_batch::complete, DTLTO_EXT_BATCH);
   Guard Lock(*this);
   Opened = true;
   Event E{Event::Opened};
   E.Status = Status;
   E.Message = std::move(OpenErrors); // from any thread
-  E.WantsBatches = Batch != nullptr;
+  E.WantsBatches = WantsBatches;
   push(Lock, std::move(E));
 }
 
@@ -170,17 +177,10 @@ void Session::Impl::doSubmit(uint64_t Id, bool Insist) {
     push(Lock, std::move(E));
 }
 
-const dtlto_batch *Session::Impl::batch() {
-  const auto *Batch = static_cast<const dtlto_batch *>(
-      call("extension", [&] { return Plugin.extension(DTLTO_EXT_BATCH); }));
-  return hasField(Batch, &dtlto_batch::complete) && Batch->complete ? Batch
-                                                                    : nullptr;
-}
-
 void Session::Impl::doCompleteBatch() {
   if (!IsOpen)
     return;
-  if (const dtlto_batch *Batch = batch())
+  if (auto *Batch = extensionWith(&dtlto_batch::complete, DTLTO_EXT_BATCH))
     call("complete", [&] { Batch->complete(Handle); });
 }
 
@@ -204,12 +204,10 @@ void Session::Impl::doRefute(uint64_t Id) {
     Status = Jobs[Id].Status;
     Worker = Jobs[Id].Worker;
   }
-  const auto *Extension = static_cast<const dtlto_refuted *>(
-      call("extension", [&] { return Plugin.extension(DTLTO_EXT_REFUTED); }));
-  if (hasField(Extension, &dtlto_refuted::result) && Extension->result)
+  if (auto *Refuted = extensionWith(&dtlto_refuted::result, DTLTO_EXT_REFUTED))
     call("refuted", [&] {
-      Extension->result(Handle, Id, Worker.empty() ? nullptr : Worker.c_str(),
-                        Status);
+      Refuted->result(Handle, Id, Worker.empty() ? nullptr : Worker.c_str(),
+                      Status);
     });
 }
 
@@ -226,9 +224,8 @@ void Session::Impl::doLoad() {
 
 void Session::Impl::doStatus(uint32_t LimitMs) {
   Event E{Event::NoStatus};
-  const auto *Status = static_cast<const dtlto_status *>(
-      call("extension", [&] { return Plugin.extension(DTLTO_EXT_STATUS); }));
-  if (IsOpen && hasField(Status, &dtlto_status::query) && Status->query) {
+  auto *Status = extensionWith(&dtlto_status::query, DTLTO_EXT_STATUS);
+  if (IsOpen && Status) {
     E.Kind = Event::StatusReported;
     E.Status = call("query", [&] {
       return Status->query(
@@ -313,10 +310,10 @@ void Session::completeBatch() {
 void Session::forget(uint64_t Job) {
   {
     std::lock_guard<std::mutex> Lock(PImpl->Mutex);
-    auto It = PImpl->Jobs.find(Job);
-    if (It == PImpl->Jobs.end() || It->second.Done)
+    Impl::Record *R = PImpl->findRunning(Job);
+    if (!R)
       return;
-    It->second.IsForgotten = true;
+    R->IsForgotten = true;
   }
   PImpl->Room->wake();
   PImpl->post([PImpl = PImpl.get(), Job] { PImpl->doCancel(Job); });
@@ -324,11 +321,11 @@ void Session::forget(uint64_t Job) {
 
 bool Session::blockLocalRun(uint64_t Job) {
   std::lock_guard<std::mutex> Lock(PImpl->Mutex);
-  auto It = PImpl->Jobs.find(Job);
-  if (It == PImpl->Jobs.end() || It->second.Done)
+  Impl::Record *R = PImpl->findRunning(Job);
+  if (!R)
     return true;
-  It->second.MayRunLocally = false;
-  return !It->second.IsCompiling;
+  R->MayRunLocally = false;
+  return !R->IsCompiling;
 }
 
 void Session::refute(uint64_t Job) {
@@ -354,10 +351,10 @@ std::optional<Session::Call> Session::currentCall() const {
 
 Clock::time_point Session::lastLocalRun(uint64_t Job) const {
   std::lock_guard<std::mutex> Lock(PImpl->Mutex);
-  auto It = PImpl->Jobs.find(Job);
-  if (It == PImpl->Jobs.end())
+  const Impl::Record *R = PImpl->find(Job);
+  if (!R)
     return {};
-  return It->second.NumLocalRuns ? Clock::now() : It->second.LastLocalRun;
+  return R->NumLocalRuns ? Clock::now() : R->LastLocalRun;
 }
 
 std::vector<PluginNumber> Session::numbers() const {

@@ -17,13 +17,14 @@
 #include "Bundle/Bundle.h"
 #include "Host/PluginNumbers.h"
 #include "Host/Session.h"
-#include "Host/SessionConfig.h"
+#include "Rules/Rules.h"
 #include "Support/ThreadCheck.h"
 #include "dtlto/ext/batch.h"
 #include "dtlto/ext/bundle.h"
 #include "dtlto/ext/draft/local-room.h"
 #include "dtlto/ext/local-codegen.h"
 #include "dtlto/ext/status.h"
+#include "dtlto/sdk/Callback.hpp"
 #include "llvm/ADT/StringMap.h"
 #include <atomic>
 #include <cassert>
@@ -102,6 +103,16 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
     }
   };
 
+  /// Returns the record of \p Job, or null. Mutex is held.
+  Record *find(uint64_t Job) {
+    auto It = Jobs.find(Job);
+    return It == Jobs.end() ? nullptr : &It->second;
+  }
+  /// Like find(), but null after the job's job_done(), too.
+  Record *findRunning(uint64_t Job) {
+    Record *R = find(Job);
+    return R && !R->Done ? R : nullptr;
+  }
   void dropIfUnused(Record &R) {
     if (R.Done && !R.IsInSubmit && R.NumLocalRuns == 0)
       R.Built.reset();
@@ -125,7 +136,10 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
 
   void doOpen();
   void doSubmit(uint64_t Id, bool Insist);
-  const dtlto_batch *batch(); // null if the plugin doesn't want batches
+  /// Returns the plugin's extension \p Id, or null if it lacks \p Field, a
+  /// function.
+  template <typename T, typename F>
+  const T *extensionWith(F T::*Field, const char *Id);
   void doCompleteBatch();
   void doCancel(uint64_t Id);
   void doRefute(uint64_t Id);
@@ -137,9 +151,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   // The host's functions, any thread
   //===--------------------------------------------------------------------===//
 
-  static Impl &from(dtlto_host_context *Context) {
-    return *reinterpret_cast<Impl *>(Context);
-  }
+  template <auto Fn> using Callback = sdk::Callback<Impl, Fn>;
   void log(uint32_t Level, const char *Message);
   void jobState(uint64_t Job, uint32_t State, const char *Worker);
   void jobDone(uint64_t Job, const dtlto_result *Result);
@@ -158,9 +170,13 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   int32_t makeBundle(uint64_t Job, dtlto_bundle_spans *Spans);
   int32_t checkResult(uint64_t Job, dtlto_span Object, char *Why,
                       uint64_t WhySize);
+  const void *extension(const char *Id);
+  void sessionNumber(const char *Name, uint32_t Unit, uint64_t Value);
   void jobNumber(uint64_t Job, const char *Name, uint32_t Unit, uint64_t Value);
   void reportWorker(const dtlto_worker_status *Worker);
   void violation(const Guard &Lock, uint64_t Job, const llvm::Twine &What);
+  void pushState(const Guard &Lock, uint64_t Job, uint32_t State, bool IsLocal,
+                 std::string Worker = "");
 
   /// Holds Mutex. Wakes the scheduler only after releasing it, since the
   /// scheduler may need Mutex at once.

@@ -10,7 +10,6 @@
 #include "llvm/Support/ConvertUTF.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <algorithm>
-#include <cstddef>
 
 using namespace llvm;
 using namespace dtlto;
@@ -122,9 +121,7 @@ void Rules::notInSubmit(bool IsInSubmit) const {
 }
 
 bool Rules::hasSize(const dtlto_result *Result, const Twine &Job) const {
-  constexpr uint32_t MinSize =
-      offsetof(dtlto_result, worker) + sizeof(const char *);
-  return expect(Result && Result->size >= MinSize, "dtlto_result.size",
+  return expect(hasField(Result, &dtlto_result::worker), "dtlto_result.size",
                 Job + " has a result " +
                     (Result ? "of " + std::to_string(Result->size) + " bytes"
                             : "that is null"),

@@ -25,6 +25,14 @@
 
 namespace dtlto {
 
+/// Whether \p Struct isn't null and has \p Field: a plugin built with another
+/// minor version may have made it.
+template <typename S, typename T> bool hasField(const S *Struct, T S::*Field) {
+  return Struct &&
+         reinterpret_cast<const char *>(&(Struct->*Field)) + sizeof(T) <=
+             reinterpret_cast<const char *>(Struct) + Struct->size;
+}
+
 inline bool isError(int32_t Status) {
   return Status >= DTLTO_ERROR_CALLER && Status <= DTLTO_ERROR_COMPILER;
 }

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <mutex>
 #include <string>
 #ifndef _WIN32
 #include <unistd.h>
@@ -36,7 +37,7 @@ void dtlto::installCrashReport(StringRef Note) {
   setBugReportMsg(Text->c_str());
 }
 
-void dtlto::limitAbortHandler() {}
+bool dtlto::limitAbortHandler() { return false; }
 
 void dtlto::waitIfCrashing() {}
 
@@ -143,16 +144,19 @@ static void limitHandler(int Signal, unsigned Seconds, bool IsCrash) {
   install(Signal, Current);
 }
 
-void dtlto::limitAbortHandler() {
+bool dtlto::limitAbortHandler() {
+  static std::mutex Mutex; // guards PluginAbort, except from its reader
+  std::lock_guard<std::mutex> Lock(Mutex);
   struct sigaction Current;
   if (!Handlers[SIGABRT].Seconds ||
       ::sigaction(SIGABRT, nullptr, &Current) != 0 || !isFunction(Current) ||
       Current.sa_sigaction == onSignalWithLimit)
-    return;
+    return false;
   HasPluginAbort = false;
   PluginAbort = Current;
   HasPluginAbort = true;
   install(SIGABRT, Current);
+  return true;
 }
 
 void dtlto::installCrashReport(StringRef Note) {

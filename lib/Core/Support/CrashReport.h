@@ -32,8 +32,9 @@ void installCrashReport(llvm::StringRef Note);
 /// Call this after functions of a plugin that may have installed a handler of
 /// SIGABRT, as run-time libraries do. That handler gets the same limit of time,
 /// and runs after the report's first lines. Handlers of other signals are left
-/// alone: run-time libraries handle SIGSEGV without a crash.
-void limitAbortHandler();
+/// alone: run-time libraries handle SIGSEGV without a crash. Returns whether
+/// there was such a handler. Thread-safe.
+bool limitAbortHandler();
 
 /// Never returns if a crash is being reported on any thread. Call this before
 /// steps that would make the process look successful.

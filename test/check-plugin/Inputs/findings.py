@@ -18,7 +18,7 @@ import subprocess
 
 # What happened, the section of the header, and how to mend it.
 WARNING = re.compile(r"ld\.lld: warning: dtlto: plugin '\w+': "
-                     r"(.* \([A-Z]\w*: .*\)|.* \(dtlto_[\w.]+: .*\))$")
+                     r"(.* \([A-Z][\w ]*: .*\)|.* \(dtlto_[\w.]+: .*\))$")
 COUNT = re.compile(r"ld\.lld: note: dtlto: plugin '\w+': (\d+) findings? in \d+ jobs? "
                    r"\(--thinlto-dist-check-plugin\)$")
 

@@ -1,17 +1,15 @@
-//===- SessionConfig.cpp - A plugin's needs before open() -----------------===//
+//===- HostContext.cpp - The context of a plugin's host -------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "Host/SessionConfig.h"
 #include "Host/HostContext.h"
 #include "Host/PluginCheck.h"
 #include "Support/System.h"
 #include "Support/Text.h"
-#include <condition_variable>
-#include <mutex>
+#include <future>
 
 using namespace dtlto;
 
@@ -41,36 +39,32 @@ SessionConfig dtlto::configurePlugin(const HostContext &Ctx, uint64_t NumJobs) {
       dtlto_session_config Raw = {};
       Raw.size = sizeof(Raw);
       Plugin.configure(&Params.raw(), &Raw);
-      std::lock_guard<std::mutex> Lock(Mutex);
+      SessionConfig Config;
       Config.Needs = Raw.needs;
       if (Raw.no_fallback) {
         Config.NoFallback = sanitizedLine(Raw.no_fallback);
         if (Config.NoFallback.empty())
           Config.NoFallback = "the plugin forbids it";
       }
-      HasReturned = true;
-      Changed.notify_all();
+      Answer.set_value(std::move(Config));
     }
 
     const dtlto_plugin &Plugin;
     const SessionParams Params;
-    std::mutex Mutex; // guards the following members
-    std::condition_variable Changed;
-    bool HasReturned = false;
-    SessionConfig Config;
+    std::promise<SessionConfig> Answer;
   };
   showFindings(Ctx.Msg);
   // Shared, since the thread may outlive the wait.
   auto C = std::make_shared<Call>(Ctx, NumJobs);
+  std::future<SessionConfig> Answer = C->Answer.get_future();
   if (!startThread([C] { C->run(); }))
     C->run();
-  std::unique_lock<std::mutex> Lock(C->Mutex);
   const std::chrono::seconds Limit(std::min(10u, Ctx.JobOpts.TimeoutSeconds));
-  if (!C->Changed.wait_for(Lock, Limit, [&] { return C->HasReturned; })) {
+  if (Answer.wait_for(Limit) == std::future_status::timeout) {
     SessionConfig Failure;
     Failure.Problem = "configure() has not returned within " +
                       std::to_string(Limit.count()) + " s";
     return Failure;
   }
-  return std::move(C->Config);
+  return Answer.get();
 }
