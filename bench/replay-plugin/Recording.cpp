@@ -116,13 +116,15 @@ std::string dtlto::replay::writeRecording(const Recording &TheRecording) {
   for (const RecordedJob &J : TheRecording.Jobs) {
     for (uint64_t Field : {J.CpuNs, J.PrimaryBytes, J.Offset, J.Size})
       Text += std::to_string(Field) + " ";
-    for (char C : J.Digest)
-      Text += hex(uint8_t(C));
-    Text += ' ' + J.Path + ' ';
+    Text += hexDigits(reinterpret_cast<const uint8_t *>(J.Digest.data()),
+                      J.Digest.size()) +
+            ' ' + J.Path + ' ';
     for (char C : J.Name) {
-      unsigned char U = static_cast<unsigned char>(C);
-      Text +=
-          U >= 0x20 && U != 0x7f && U != '%' ? std::string(1, C) : '%' + hex(U);
+      uint8_t U = static_cast<uint8_t>(C);
+      if (U >= 0x20 && U != 0x7f && U != '%')
+        Text += C;
+      else
+        Text += '%' + hexDigits(&U, 1);
     }
     Text += '\n';
   }

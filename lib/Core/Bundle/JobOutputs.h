@@ -42,7 +42,7 @@ struct JobOutputs {
   llvm::StringRef Object;
   std::optional<llvm::StringRef> Dwo;
   std::optional<llvm::StringRef> Remarks;
-  std::optional<llvm::StringRef> Optimized; // bitcode
+  std::optional<llvm::StringRef> Optimized = {}; // bitcode
 
   bool hasOnlyObject() const { return !Dwo && !Remarks && !Optimized; }
 };

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // A store of bytes under keys: a folder, or a store that machines share. It
-// doesn't depend on the contents; KeptModules.h defines them.
+// doesn't depend on the contents.
 //
 //===----------------------------------------------------------------------===//
 
