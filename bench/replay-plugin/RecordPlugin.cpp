@@ -19,6 +19,7 @@
 #include "dtlto/sdk/Plugin.hpp"
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 
 using namespace dtlto;
 using namespace dtlto::replay;
@@ -44,9 +45,10 @@ public:
     Record.CpuNs = static_cast<uint64_t>((threadCpu() - Begin) * 1e9);
     std::lock_guard<std::mutex> Lock(Mutex);
     if (R.Status == DTLTO_OK) {
-      Record.Offset = Objects.size();
+      Record.Offset = ObjectsSize;
       Record.Size = R.Object.size();
-      Objects.append(R.Object.data(), R.Object.size());
+      ObjectsSize += Record.Size;
+      Objects.write(R.Object.data(), std::streamsize(Record.Size));
       TheRecording.Jobs.push_back(std::move(Record));
     }
     return R;
@@ -59,7 +61,7 @@ public:
     ThreadSession::stop();
     // If the link has failed, there is nothing to keep.
     if (TheRecording.Jobs.size() == NumSubmitted &&
-        !(writeFile(Folder + "/objects", Objects) &&
+        !(Objects.flush() &&
           writeFile(Folder + "/jobs", writeRecording(TheRecording))))
       log(DTLTO_LOG_ERROR, "cannot write the recording to '" + Folder +
                                "': " + std::strerror(errno));
@@ -67,7 +69,8 @@ public:
 
 private:
   RecordSession(const dtlto_host &Host, Arguments A)
-      : ThreadSession(Host, A.NumThreads), Folder(std::move(A.Folder)) {
+      : ThreadSession(Host, A.NumThreads), Folder(std::move(A.Folder)),
+        Objects(Folder + "/objects", std::ios::binary) {
     require<dtlto_local_codegen>(Host, DTLTO_EXT_LOCAL_CODEGEN);
   }
 
@@ -78,7 +81,8 @@ private:
   size_t NumSubmitted = 0; // used by the link's thread
   std::mutex Mutex;        // guards the fields below
   Recording TheRecording;
-  std::string Objects;
+  std::ofstream Objects;
+  uint64_t ObjectsSize = 0;
 };
 
 } // namespace
