@@ -110,6 +110,7 @@ protected:
   /// Offers module number \p Index as job \p Id.
   int32_t submit(uint64_t Id, int Index, char Digest = 0) {
     dtlto_input In = {};
+    In.path = "m.o";
     In.size = sizeof(In);
     In.role = DTLTO_ROLE_PRIMARY;
     In.bytes.data = Zeros;

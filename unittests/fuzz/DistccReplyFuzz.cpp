@@ -124,7 +124,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   check(V.Status == DTLTO_OK || V.Object.size() == 0);
   check(V.Status != DTLTO_OK || V.Object.size() != 0 || !V.Message.empty());
   check(V.Status == DTLTO_OK || !V.Message.empty());
-  checkText(V.Message, V.Status == DTLTO_ERROR_INFRASTRUCTURE);
+  // The linker cleans what the compiler wrote.
+  if (V.Status == DTLTO_ERROR_INFRASTRUCTURE)
+    check(V.Message.find('\n') == V.Message.npos);
   if (V.Status == DTLTO_OK) // all bytes can be read
     check(std::count(V.Object.data(), V.Object.data() + V.Object.size(), 0) >=
           0);

@@ -23,8 +23,10 @@ static constexpr StringLiteral Version = "1 ";
 // Bytes
 //===----------------------------------------------------------------------===//
 
+/// LLVM 19's utohexstr() with a width makes 17 digits of 0.
 static std::string hex(uint64_t N) {
-  return utohexstr(N, /*LowerCase=*/true, /*Width=*/16);
+  std::string Digits = utohexstr(N, /*LowerCase=*/true);
+  return std::string(16 - Digits.size(), '0') + Digits;
 }
 
 static bool takeHex(StringRef &Text, uint64_t &N) {
