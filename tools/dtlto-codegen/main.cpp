@@ -190,7 +190,10 @@ static void endWithReader() {
     while (::poll(&Out, 1, -1) < 0 && errno == EINTR)
       ;
     if (Out.revents & (POLLHUP | POLLERR)) {
-      sys::RunInterruptHandlers(); // removes temporary files
+      // The compile creates no file after those that there are are removed.
+      const rlimit None = {0, 0};
+      ::setrlimit(RLIMIT_NOFILE, &None);
+      sys::RunInterruptHandlers();
       ::_exit(1);
     }
     return nullptr;

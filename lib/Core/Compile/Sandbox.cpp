@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Compile/Sandbox.h"
+#include "Support/AtomicFile.h"
 #include "Support/Failure.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Signals.h"
@@ -56,16 +57,21 @@ void TemporaryFiles::add(std::string Path) {
 Expected<std::string> TemporaryFiles::create(StringRef Kind, StringRef Bytes) {
   int Fd;
   SmallString<128> Path;
-  if (std::error_code EC =
-          sys::fs::createTemporaryFile("dtlto", Kind, Fd, Path))
+  std::error_code EC;
+  do {
+    EC = sys::fs::getPotentiallyUniqueTempFileName("dtlto", Kind, Path);
+    if (!EC)
+      EC = createRemovedOnSignal(Path, Fd, /*Mode=*/0600);
+  } while (EC == std::errc::file_exists);
+  if (EC)
     return createFileError(Path, EC);
-  add(Path.str().str());
+  Paths.push_back(Path.str().str());
   raw_fd_ostream OS(Fd, /*shouldClose=*/true);
   OS << Bytes;
   OS.close();
-  if (std::error_code EC = OS.error()) {
-    OS.clear_error();
+  EC = OS.error();
+  OS.clear_error();
+  if (EC)
     return createFileError(Path, EC);
-  }
   return Paths.back();
 }

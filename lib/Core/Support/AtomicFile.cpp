@@ -19,6 +19,17 @@
 using namespace llvm;
 using namespace dtlto;
 
+std::error_code dtlto::createRemovedOnSignal(StringRef Name, int &FD,
+                                             unsigned Mode) {
+  // A signal may come right after open().
+  sys::RemoveFileOnSignal(Name);
+  std::error_code EC = sys::fs::openFileForWrite(
+      Name, FD, sys::fs::CD_CreateNew, sys::fs::OF_None, Mode);
+  if (EC)
+    sys::DontRemoveFileOnSignal(Name);
+  return EC;
+}
+
 /// Creates a new file next to \p Path and opens it as \p FD; returns its name.
 /// sys::fs::TempFile isn't suitable: it replaces each `%` in a path.
 static Expected<std::string> createSibling(StringRef Path, int &FD) {
@@ -30,11 +41,10 @@ static Expected<std::string> createSibling(StringRef Path, int &FD) {
   do {
     Name = (Path + "." + utohexstr(sys::Process::GetRandomNumber()) + ".tmp")
                .str();
-    EC = sys::fs::openFileForWrite(Name, FD, sys::fs::CD_CreateNew);
+    EC = createRemovedOnSignal(Name, FD);
   } while (EC == std::errc::file_exists);
   if (EC)
     return errorCodeToError(EC);
-  sys::RemoveFileOnSignal(Name);
   return Name;
 }
 

@@ -21,6 +21,11 @@ class raw_ostream;
 
 namespace dtlto {
 
+/// Creates the file \p Name, which must not exist, and opens it as \p FD. A
+/// signal that ends the process removes it, from its first moment.
+std::error_code createRemovedOnSignal(llvm::StringRef Name, int &FD,
+                                      unsigned Mode = 0666);
+
 /// Creates a new file next to \p Path, fills it by \p Write, and renames it to
 /// \p Path. Fails, for instance, if the disk is full or \p Path exists and
 /// isn't a regular file. The reason doesn't name the file, and \p Path is
