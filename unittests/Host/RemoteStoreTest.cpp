@@ -102,6 +102,23 @@ TEST_F(RemoteStoreTest, AFailureIsReportedOnce) {
                                       "continuing without its objects"}));
 }
 
+TEST_F(RemoteStoreTest, TwoFailuresAtOnceAreReportedOnce) {
+  std::atomic<unsigned> NumFailing{0};
+  Memory.OnGet = Memory.OnPut = [&] {
+    ++NumFailing;
+    while (NumFailing % 2 != 0)
+      std::this_thread::yield();
+    return fail();
+  };
+  for (unsigned I = 1; I != 5000; ++I) {
+    auto S = Memory.open(Msg);
+    EXPECT_TRUE(put(*S, 'a', "one"));
+    EXPECT_EQ(get(*S, 'a'), "");
+    S->finish(1min);
+    ASSERT_EQ(Msg.warnings().size(), I);
+  }
+}
+
 TEST_F(RemoteStoreTest, NothingIsReportedAfterTheEnd) {
   Gate Entered, Leave;
   Memory.OnGet = [&] {

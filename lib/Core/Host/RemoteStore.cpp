@@ -91,9 +91,9 @@ RemoteStore::~RemoteStore() {
 /// Reports a failure, unless the link is over.
 void RemoteStore::report(std::atomic<bool> &Failed, StringRef What,
                          StringRef Why) {
+  std::lock_guard<std::mutex> Lock(Mutex);
   if (Failed.exchange(true))
     return;
-  std::lock_guard<std::mutex> Lock(Mutex);
   // A server that fails reads will also fail writes: one warning is enough.
   if (!IsFinished)
     Msg.emit(HasGetFailed && HasPutFailed ? MessageLevel::Debug
