@@ -28,6 +28,14 @@ bool isPrintableAscii(std::string_view Text) {
                      [](char C) { return C >= 0x20 && C <= 0x7e; });
 }
 
+std::string lowerCase(std::string_view Text) {
+  std::string Low(Text);
+  for (char &C : Low)
+    if (C >= 'A' && C <= 'Z')
+      C = char(C - 'A' + 'a');
+  return Low;
+}
+
 std::string withoutKey(std::string_view Url) {
   std::string Text(Url);
   // A password may contain any character, but only a scheme ends in the first

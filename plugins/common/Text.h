@@ -23,6 +23,7 @@ std::string hexDigits(const uint8_t *Bytes, size_t Size);
 bool hasControl(std::string_view Text);
 /// Whether \p Text has no characters other than printable ASCII.
 bool isPrintableAscii(std::string_view Text);
+std::string lowerCase(std::string_view Text); // of ASCII
 
 /// Returns \p Url, which may be invalid, with "..." in place of the text
 /// between its scheme and its last '@'.

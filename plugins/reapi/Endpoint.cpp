@@ -1,4 +1,4 @@
-//===- Endpoint.cpp - A service, and headers for it -----------------------===//
+//===- Endpoint.cpp - The address of a service ----------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -54,22 +54,4 @@ bool Endpoint::isLocal() const {
     if (Target.compare(0, LocalPrefix.size(), LocalPrefix) == 0)
       return true;
   return false;
-}
-
-bool dtlto::reapi::isHeaderName(std::string_view Name) {
-  return !Name.empty() &&
-         Name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-_.") ==
-             Name.npos;
-}
-
-bool dtlto::reapi::isBinaryHeader(std::string_view Name) {
-  return Name.size() > 4 && Name.substr(Name.size() - 4) == "-bin";
-}
-
-std::string dtlto::reapi::lowerCase(std::string_view Text) {
-  std::string Low(Text);
-  for (char &C : Low)
-    if (C >= 'A' && C <= 'Z')
-      C = char(C - 'A' + 'a');
-  return Low;
 }

@@ -27,13 +27,6 @@ struct Endpoint {
 /// decides. Returns false for any other text.
 bool readEndpoint(std::string_view Text, bool Tls, Endpoint &E);
 
-/// Whether gRPC accepts the name of a header: otherwise it aborts the process,
-/// as for a value that isn't printable ASCII.
-bool isHeaderName(std::string_view Name);
-/// Whether gRPC encodes the values of this header.
-bool isBinaryHeader(std::string_view Name);
-std::string lowerCase(std::string_view Text); // of ASCII
-
 } // namespace dtlto::reapi
 
 #endif // DTLTO_REAPI_ENDPOINT_H

@@ -18,6 +18,7 @@
 #include <poll.h>
 
 using namespace dtlto::reapi;
+using dtlto::lowerCase;
 using dtlto::quote;
 namespace sdk = dtlto::sdk;
 using SteadyClock = std::chrono::steady_clock;

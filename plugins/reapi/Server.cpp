@@ -56,7 +56,7 @@ Server::Server(const Settings &S)
   Ssl.pem_cert_chain = Files.Cert;
   Ssl.pem_private_key = Files.Key;
   if (!S.Helper.empty())
-    Helper = std::make_unique<CredentialHelper>(S.Helper, S.Timeout);
+    Helper = std::make_unique<ServerHelper>(S.Helper, S.Timeout);
 
   for (const Endpoint *E : {&S.Server, &S.Cas, &S.Cache})
     if (!Peers.count(E->name()))
@@ -253,7 +253,7 @@ std::string Server::explain(const Fault &F) {
 
 Fault Server::prepare(Call &C, const std::string &Action,
                       std::chrono::seconds Limit, bool MayWait) {
-  std::vector<std::pair<std::string, std::string>> Headers;
+  HeaderList Headers;
   if (Helper)
     if (Fault F = Helper->get(C.Stopping, C.To, Headers, C.Stamp, MayWait))
       return F;

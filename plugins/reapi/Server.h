@@ -231,7 +231,7 @@ private:
   std::atomic<bool> WasUnavailable{false};
   std::string Invocation; // a UUID for this link
   TokenFile Token;
-  std::unique_ptr<CredentialHelper> Helper; // null: there is none
+  std::unique_ptr<ServerHelper> Helper; // null: there is none
 };
 
 /// A random UUID, version 4.

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Settings.h"
+#include "CredentialHelper.h"
 #include "Description.h"
 #include "Text.h"
 #include "dtlto/sdk/Result.hpp"
@@ -144,10 +145,7 @@ sdk::Argument Reader::pairs(std::string Name,
 }
 
 sdk::ArgumentTable Reader::makeTable() {
-  sdk::Argument Helper = sdk::textArgument(
-      "credential-helper", "PROGRAM", S.Helper,
-      "A program that prints the headers of calls, as for Bazel's "
-      "--credential_helper");
+  sdk::Argument Helper = credentialHelperArgument(S.Helper);
   Helper.Set = [this, SetText = Helper.Set](std::string_view Value) {
     // A name is looked up in PATH later; a path is checked now.
     if (Value.find('/') != Value.npos &&

@@ -1,4 +1,4 @@
-//===- ReapiCredentialsFuzz.cpp - Answers of credential helpers -----------===//
+//===- CredentialHelperFuzz.cpp - Answers of credential helpers -----------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,15 +6,17 @@
 //===----------------------------------------------------------------------===//
 //
 // Input: the output of a credential helper. The headers must be valid for gRPC,
-// which ends the process otherwise. They are the same after writing them as
-// JSON and reading it.
+// which ends the process otherwise, and in one line, or HTTP would have others.
+// They and the time are the same after writing them as JSON and reading it.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Credentials.h"
+#include "CredentialHelper.h"
 #include "Fuzz.h"
+#include "Text.h"
+#include <ctime>
 
-using namespace dtlto::reapi;
+using namespace dtlto;
 using namespace dtlto::test;
 
 std::vector<std::string> dtlto::test::fuzzSeeds() {
@@ -26,6 +28,7 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
           "{\"headers\":{\"x-bin\":[\"\"]}}",
           "{\"headers\":{\"a\":[\"\\n\"]}}",
           "{\"headers\":{\"a\":\"b\"},\"expires\":1}",
+          "{\"expires\":\"2028-02-29T23:59:59-11:30\",\"a\":[1e9,null]}",
           "[[[[[[[["};
 }
 
@@ -40,7 +43,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   }
   std::map<std::string, std::string> Lists;
   for (const auto &[Name, Value] : C.Headers) {
-    check(isHeaderName(Name) && dtlto::isPrintableAscii(Value));
+    check(isHeaderName(Name) && !isBinaryHeader(Name) &&
+          isPrintableAscii(Value));
     std::string &List = Lists[Name];
     List += List.empty() ? "\"" : ",\"";
     for (char L : Value)
@@ -50,8 +54,18 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   std::string Text = "{\"headers\":{";
   for (const auto &[Name, List] : Lists)
     Text += (Text.back() == '{' ? "\"" : ",\"") + Name + "\":[" + List + "]";
+  Text += "}";
+  if (C.Expires) {
+    const std::time_t Seconds =
+        std::chrono::system_clock::to_time_t(*C.Expires);
+    std::tm T;
+    char Time[64];
+    std::strftime(Time, sizeof(Time), "%FT%TZ", ::gmtime_r(&Seconds, &T));
+    Text += std::string(",\"expires\":\"") + Time + "\"";
+  }
   Credentials Again;
-  check(readCredentials(Text + "}}", Again, Error));
+  check(readCredentials(Text + "}", Again, Error));
+  check(C.Expires == Again.Expires);
   std::sort(C.Headers.begin(), C.Headers.end());
   std::sort(Again.Headers.begin(), Again.Headers.end());
   check(C.Headers == Again.Headers);
