@@ -182,7 +182,7 @@ if(DTLTO_HAVE_REAPI)
 servers of the Remote Execution API, as Bazel and recc use them, together
 with the compiler that runs them there."
     DEPENDS "dtlto (= ${_version}), dtlto-codegen (= ${_version})"
-    LICENCE reapi)
+    LICENCE reapi expat)
 endif()
 if(DTLTO_HAVE_STORE_HTTP OR DTLTO_HAVE_STORE_REDIS)
   dtlto_package(dtlto-stores stores
@@ -190,7 +190,8 @@ if(DTLTO_HAVE_STORE_HTTP OR DTLTO_HAVE_STORE_REDIS)
     DETAILS "Libraries with which the dtlto linker shares optimized modules and objects
 between machines, on servers for HTTP or Redis
 (--thinlto-dist-remote-cache=URL)."
-    DEPENDS "dtlto (= ${_version})")
+    DEPENDS "dtlto (= ${_version})"
+    LICENCE stores expat)
 endif()
 dtlto_package(dtlto-dev dev
   SUMMARY "ThinLTO on many machines: for build files and for new plugins"

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 
 using namespace dtlto;
 using namespace dtlto::http;
@@ -19,7 +18,7 @@ using std::chrono::milliseconds;
 
 static constexpr size_t KeySize = 32;
 static constexpr milliseconds MaxConnect = 2s;
-static constexpr long MaxRedirects = 5;
+static constexpr unsigned MaxRedirects = 5;
 // The text of an error, which is dropped, and the answer to a PUT.
 static constexpr size_t MaxText = size_t(64) << 10;
 
@@ -28,6 +27,7 @@ struct HttpStore::Exchange {
   bool IsPut = false;
   std::string_view Sent = {};
   uint64_t MaxBytes = MaxText; // of a body that is kept
+  HeaderList Headers = {};     // of the credential helper
 
   CURL *Handle = nullptr;
   size_t NumSent = 0;
@@ -36,6 +36,17 @@ struct HttpStore::Exchange {
   bool IsTooLong = false;
   long Status = 0;
 
+  /// Prepares another request with the same content.
+  void restart() {
+    NumSent = NumDropped = 0;
+    IsTooLong = false;
+    Body.clear();
+  }
+  bool isAuthorized() const {
+    return std::any_of(Headers.begin(), Headers.end(), [](const auto &H) {
+      return H.first == "authorization";
+    });
+  }
   long status() const {
     long Code = 0;
     curl_easy_getinfo(Handle, CURLINFO_RESPONSE_CODE, &Code);
@@ -90,18 +101,10 @@ static bool isCurlReady() {
 }
 
 HttpStore::HttpStore(const dtlto_store_params &Params)
-    : S(readSettings(Params, std::getenv)), Idle(Params.max_calls) {
+    : S(readSettings(Params, std::getenv)), Helper(S.Helper),
+      Idle(Params.max_calls) {
   if (!isCurlReady())
     fail("cannot initialize libcurl");
-  // Without "Expect", libcurl doesn't wait for a server that ignores it.
-  for (const char *Line :
-       {"Content-Type: application/octet-stream", "Expect:"}) {
-    curl_slist *New = curl_slist_append(PutHeaders.get(), Line);
-    if (!New)
-      throw std::bad_alloc();
-    (void)PutHeaders.release();
-    PutHeaders.reset(New);
-  }
 }
 
 void HttpStore::fail(const std::string &Why) const {
@@ -109,23 +112,41 @@ void HttpStore::fail(const std::string &Why) const {
                    sdk::printable(S.To.Url + ": " + Why, ' '));
 }
 
-/// Sets what all requests have.
-void HttpStore::configure(CURL *Handle, const Exchange &E) const {
-  auto Set = [&](CURLoption Option, auto Value) {
-    if (curl_easy_setopt(Handle, Option, Value) != CURLE_OK)
-      fail("this libcurl lacks option " + std::to_string(Option));
-  };
-  const char *Scheme = S.To.IsTls ? "https" : "http";
-  Set(CURLOPT_PROTOCOLS_STR, Scheme);
-  Set(CURLOPT_REDIR_PROTOCOLS_STR, Scheme);
-  Set(CURLOPT_FOLLOWLOCATION, 1L);
-  Set(CURLOPT_MAXREDIRS, MaxRedirects);
+namespace {
+/// A list of header lines for libcurl.
+class HeaderLines {
+public:
+  ~HeaderLines() { curl_slist_free_all(All); }
+  void add(const std::string &Line) {
+    curl_slist *New = curl_slist_append(All, Line.c_str());
+    if (!New)
+      throw std::bad_alloc();
+    All = New;
+  }
+  const curl_slist *get() const { return All; }
+
+private:
+  curl_slist *All = nullptr;
+};
+} // namespace
+
+template <typename T>
+void HttpStore::set(const Exchange &E, CURLoption Option, T Value) const {
+  if (curl_easy_setopt(E.Handle, Option, Value) != CURLE_OK)
+    fail("this libcurl lacks option " + std::to_string(Option));
+}
+
+void HttpStore::configure(const Exchange &E, const curl_slist *Lines,
+                          bool IsHome) const {
+  auto Set = [&](CURLoption Option, auto Value) { set(E, Option, Value); };
+  Set(CURLOPT_PROTOCOLS_STR, S.To.IsTls ? "https" : "http");
   Set(CURLOPT_HTTP_VERSION, long(CURL_HTTP_VERSION_1_1));
   Set(CURLOPT_USERAGENT, "dtlto");
   Set(CURLOPT_NOSIGNAL, 1L);
   // Don't wait for a resolver that doesn't answer.
   Set(CURLOPT_QUICK_EXIT, 1L);
   Set(CURLOPT_BUFFERSIZE, 128L << 10);
+  Set(CURLOPT_HTTPHEADER, Lines);
 
   Set(CURLOPT_SSLVERSION, long(CURL_SSLVERSION_TLSv1_2));
   if (!S.CaFile.empty())
@@ -136,10 +157,15 @@ void HttpStore::configure(CURL *Handle, const Exchange &E) const {
     // Otherwise OpenSSL asks for it on the terminal.
     Set(CURLOPT_KEYPASSWD, "");
   }
-  if (!S.Token.empty()) {
+  // The helper's header takes precedence.
+  const bool HasHeader = E.isAuthorized();
+  if (!HasHeader && !S.Token.empty() && IsHome) {
     Set(CURLOPT_HTTPAUTH, long(CURLAUTH_BEARER));
     Set(CURLOPT_XOAUTH2_BEARER, S.Token.c_str());
-  } else if (S.To.isPrivate()) {
+  }
+  // The file has a user for each server.
+  if (!HasHeader && S.Token.empty() &&
+      (S.To.IsTls || (S.To.IsLocal && IsHome))) {
     Set(CURLOPT_NETRC, long(CURL_NETRC_OPTIONAL));
     if (!S.NetrcFile.empty())
       Set(CURLOPT_NETRC_FILE, S.NetrcFile.c_str());
@@ -153,17 +179,20 @@ void HttpStore::configure(CURL *Handle, const Exchange &E) const {
       curl_write_callback([](char *Data, size_t, size_t Size, void *Raw) {
         return static_cast<Exchange *>(Raw)->onBody(Data, Size);
       }));
-  if (!E.IsPut)
-    return;
+  if (E.IsPut)
+    configurePut(E);
+}
+
+void HttpStore::configurePut(const Exchange &E) const {
+  auto Set = [&](CURLoption Option, auto Value) { set(E, Option, Value); };
   Set(CURLOPT_UPLOAD, 1L);
-  Set(CURLOPT_HTTPHEADER, PutHeaders.get());
   Set(CURLOPT_INFILESIZE_LARGE, curl_off_t(E.Sent.size()));
   Set(CURLOPT_READDATA, &E);
   Set(CURLOPT_READFUNCTION,
       curl_read_callback([](char *To, size_t Unit, size_t Count, void *Raw) {
         return static_cast<Exchange *>(Raw)->onSend(To, Unit * Count);
       }));
-  // After a redirect, or on a connection that the server has closed.
+  // On a connection that the server has closed.
   Set(CURLOPT_SEEKDATA, &E);
   Set(CURLOPT_SEEKFUNCTION,
       curl_seek_callback([](void *Raw, curl_off_t Offset, int Origin) {
@@ -173,19 +202,32 @@ void HttpStore::configure(CURL *Handle, const Exchange &E) const {
       }));
 }
 
-void HttpStore::run(Exchange &E, const uint8_t *Key, milliseconds Limit) {
+std::string HttpStore::perform(Exchange &E, const std::string &Url,
+                               bool IsRedirected, Clock::time_point End) {
   Handles::Entry Handle = Idle.take();
   if (!Handle)
     Handle.reset(curl_easy_init());
   if (!Handle)
     fail("cannot initialize libcurl");
+  E.restart();
   E.Handle = Handle.get();
   // Keeps the connections.
   curl_easy_reset(E.Handle);
-  configure(E.Handle, E);
+  const bool IsHome = originOf(Url) == S.To.Origin;
+  HeaderLines Lines;
+  if (E.IsPut) {
+    Lines.add("Content-Type: application/octet-stream");
+    // Otherwise, libcurl waits for a server that ignores it.
+    Lines.add("Expect:");
+  }
+  if (IsHome)
+    for (const auto &[Name, Value] : E.Headers)
+      // With a colon, libcurl would remove an empty header.
+      Lines.add(Name + (Value.empty() ? ";" : ": " + Value));
+  configure(E, Lines.get(), IsHome);
   // 0 would mean no limit.
-  Limit = std::max(Limit, milliseconds(1));
-  const std::string Url = S.To.Url + "/" + hexDigits(Key, KeySize);
+  const milliseconds Limit =
+      std::max(std::chrono::ceil<milliseconds>(End - Clock::now()), 1ms);
   char Text[CURL_ERROR_SIZE] = "";
   curl_easy_setopt(E.Handle, CURLOPT_URL, Url.c_str());
   curl_easy_setopt(E.Handle, CURLOPT_TIMEOUT_MS, long(Limit.count()));
@@ -195,22 +237,57 @@ void HttpStore::run(Exchange &E, const uint8_t *Key, milliseconds Limit) {
   CURLcode Code = curl_easy_perform(E.Handle);
   curl_easy_setopt(E.Handle, CURLOPT_ERRORBUFFER, nullptr);
   E.Status = E.status();
-  char *Method = nullptr;
-  curl_easy_getinfo(E.Handle, CURLINFO_EFFECTIVE_METHOD, &Method);
-  const bool IsOtherMethod =
-      E.IsPut && Method && std::strcmp(Method, "PUT") != 0;
+  char *Next = nullptr;
+  curl_easy_getinfo(E.Handle, CURLINFO_REDIRECT_URL, &Next);
+  std::string Target = Next ? Next : "";
   // After a failure, libcurl refuses some changes of a handle.
   if (Code == CURLE_OK)
     Idle.give(std::move(Handle));
 
   if (Code == CURLE_FILESIZE_EXCEEDED)
     E.IsTooLong = true;
-  else if (Code == CURLE_UNSUPPORTED_PROTOCOL && E.Status / 100 == 3)
+  else if (Code == CURLE_UNSUPPORTED_PROTOCOL && IsRedirected)
     fail("the server redirects to another protocol");
   else if (Code != CURLE_OK && !E.IsTooLong)
     fail(Text[0] ? Text : curl_easy_strerror(Code));
-  if (IsOtherMethod)
-    fail("the server redirects a PUT to a GET");
+  return Target;
+}
+
+// libcurl itself would send a helper's headers to each server.
+void HttpStore::follow(Exchange &E, std::string Url, Clock::time_point End) {
+  for (unsigned NumRedirects = 0;; ++NumRedirects) {
+    Url = perform(E, Url, /*IsRedirected=*/NumRedirects != 0, End);
+    if (Url.empty())
+      return;
+    if (NumRedirects == MaxRedirects)
+      fail("the server redirects more than " + std::to_string(MaxRedirects) +
+           " times");
+    if (E.IsPut && E.Status == 303)
+      fail("the server redirects a PUT to a GET");
+  }
+}
+
+void HttpStore::run(Exchange &E, const uint8_t *Key, milliseconds Limit) {
+  const CredentialHelper::Patience P{Clock::now() + Limit};
+  CredentialHelper::Failure F;
+  uint64_t Stamp = 0;
+  auto Send = [&] {
+    E.Headers.clear();
+    if (!S.Helper.empty())
+      F = Helper.get(P, S.To.Url, E.Headers, Stamp);
+    if (F)
+      fail(F.Why);
+    follow(E, S.To.Url + "/" + hexDigits(Key, KeySize), P.End);
+  };
+  Send();
+  if (S.Helper.empty())
+    return;
+  if (E.Status == 401 && Helper.renew(P, S.To.Url, Stamp, F))
+    Send();
+  else if (F)
+    fail(F.Why);
+  if (E.Status != 401)
+    Helper.onAccepted(S.To.Url, Stamp);
 }
 
 sdk::Buffer HttpStore::get(const uint8_t *Key, uint64_t MaxBytes,

@@ -10,13 +10,15 @@
 // Compiler caches and Bazel use HTTP in this way, too.
 //
 // Nothing that a server sends is trusted. Its answer is limited in size and
-// time, and a redirect can't leave the URL's scheme.
+// time, and a redirect can't leave the URL's scheme. Another server than the
+// URL's gets none of its credentials.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef DTLTO_STORE_HTTP_HTTPSTORE_H
 #define DTLTO_STORE_HTTP_HTTPSTORE_H
 
+#include "CredentialHelper.h"
 #include "Pool.h"
 #include "Settings.h"
 #include "dtlto/sdk/Store.hpp"
@@ -40,19 +42,27 @@ private:
   };
   using Handles = Pool<CURL, Cleanup>;
   struct Exchange;
+  using Clock = CredentialHelper::Clock;
 
-  /// Does \p E. Throws sdk::Error if the server can't be used.
+  // These throw sdk::Error if the server can't be used.
+  /// Does \p E, with the headers of the credential helper.
   void run(Exchange &E, const uint8_t *Key, std::chrono::milliseconds Limit);
-  void configure(CURL *Handle, const Exchange &E) const;
+  /// Does \p E at \p Url, or where the server redirects it.
+  void follow(Exchange &E, std::string Url, Clock::time_point End);
+  /// Does \p E at \p Url. Returns where the server redirects it, or nothing.
+  std::string perform(Exchange &E, const std::string &Url, bool IsRedirected,
+                      Clock::time_point End);
+  /// Sets the options of \p E.Handle. \p IsHome is false if the request was
+  /// redirected to another server.
+  void configure(const Exchange &E, const curl_slist *Lines, bool IsHome) const;
+  void configurePut(const Exchange &E) const;
+  template <typename T>
+  void set(const Exchange &E, CURLoption Option, T Value) const;
   [[noreturn]] void fail(const std::string &Why) const;
 
-  struct FreeList {
-    void operator()(curl_slist *List) const { curl_slist_free_all(List); }
-  };
-
   const Settings S;
-  std::unique_ptr<curl_slist, FreeList> PutHeaders;
-  Handles Idle; // with their connections
+  CredentialHelper Helper; // if the settings name one
+  Handles Idle;            // with their connections
 };
 
 } // namespace dtlto::http

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Settings.h"
+#include "CredentialHelper.h"
 #include "Description.h"
 #include "Text.h"
 #include "dtlto/sdk/Result.hpp"
@@ -41,9 +42,9 @@ public:
     return curl_url_set(Handle, CURLUPART_URL, Text.c_str(), 0) == CURLUE_OK;
   }
   /// Returns a part, or an empty text if there is none.
-  std::string get(CURLUPart Part) const {
+  std::string get(CURLUPart Part, unsigned Flags = 0) const {
     char *Text = nullptr;
-    if (curl_url_get(Handle, Part, &Text, 0) != CURLUE_OK)
+    if (curl_url_get(Handle, Part, &Text, Flags) != CURLUE_OK)
       return "";
     std::unique_ptr<char, decltype(&curl_free)> Owner(Text, curl_free);
     return Text;
@@ -68,6 +69,15 @@ static bool isLoopback(std::string Host) {
   return Host == "localhost";
 }
 
+std::string http::originOf(const std::string &Url) {
+  UrlParts Parts;
+  if (!Parts.parse(Url))
+    return "";
+  return lowerCase(Parts.get(CURLUPART_SCHEME) + "://" +
+                   Parts.get(CURLUPART_HOST) + ":" +
+                   Parts.get(CURLUPART_PORT, CURLU_DEFAULT_PORT));
+}
+
 Address http::readAddress(std::string_view Text) {
   UrlParts Parts;
   const std::string Shown = urlForMessage(Text);
@@ -87,6 +97,7 @@ Address http::readAddress(std::string_view Text) {
   A.IsLocal = isLoopback(Parts.get(CURLUPART_HOST));
   A.Url = Parts.get(CURLUPART_URL);
   A.Url.erase(A.Url.find_last_not_of('/') + 1);
+  A.Origin = originOf(A.Url);
   return A;
 }
 
@@ -94,6 +105,8 @@ static sdk::ArgumentTable argumentTable(Settings &S) {
   sdk::ArgumentTable All = connectionArguments(S);
   All.push_back(sdk::fileArgument("netrc-file", S.NetrcFile,
                                   "User and password, as for curl"));
+  // A missing program is a failure of the cache, not of the link.
+  All.push_back(credentialHelperArgument(S.Helper));
   return All;
 }
 
@@ -123,13 +136,14 @@ Settings http::readSettings(const dtlto_store_params &Params,
     refuse("token-file= and netrc-file= are alternatives");
   readSettingsFile(S.NetrcFile, "netrc-file", MaxPem);
 
-  const char *Source = nullptr; // of credentials
+  const char *Source = S.Helper.empty() ? nullptr : "credential-helper=";
   if (!S.NetrcFile.empty()) {
     Source = "netrc-file=";
   } else if (!S.TokenFile.empty()) {
     S.Token = readSecretFile(S.TokenFile, "token-file");
     Source = "token-file=";
-  } else if (const char *Value = Env(TokenVariable); Value && *Value) {
+  } else if (const char *Value = Env(TokenVariable);
+             !Source && Value && *Value) {
     S.Token = Value;
     Source = TokenVariable;
     if (!isPrintableAscii(S.Token))

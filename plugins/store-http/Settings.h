@@ -18,7 +18,8 @@ namespace dtlto::http {
 
 /// The URL of a store.
 struct Address {
-  std::string Url; // without a slash at its end
+  std::string Url;    // without a slash at its end
+  std::string Origin; // as of originOf()
   bool IsTls = false;
   /// Whether the server is on this machine.
   bool IsLocal = false;
@@ -31,9 +32,13 @@ struct Address {
 /// without showing credentials in it.
 Address readAddress(std::string_view Text);
 
+/// Returns the scheme, the host and the port of a URL; empty if it is invalid.
+std::string originOf(const std::string &Url);
+
 struct Settings : ConnectionFiles {
   Address To;
-  std::string Token; // of "Authorization: Bearer"; empty: none
+  std::string Token;  // of "Authorization: Bearer"; empty: none
+  std::string Helper; // a credential helper: a path, or a name for PATH
   /// A user and a password for each host. Empty: ~/.netrc.
   std::string NetrcFile;
 };

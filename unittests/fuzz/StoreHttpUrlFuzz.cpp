@@ -36,6 +36,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
           0);
     check(test::isLine(A.Url) && A.Url.back() != '/');
     check(A.Url.find_first_of("@?#") == std::string::npos);
+    // Requests to this server have its credentials.
+    check(!A.Origin.empty() && A.Origin == http::originOf(A.Url + "/key"));
   } catch (const sdk::Error &E) {
     check(E.status() == DTLTO_ERROR_CALLER && test::isLine(E.what()));
   }

@@ -28,6 +28,10 @@ nginx has these paths:
   /small         accepts at most 1 MiB
   /token         requires the bearer token of STORE/token
   /basic         requires the user and password of STORE/netrc
+  /header        requires the header X-Store with the token of STORE/token
+  /moved-token   redirects to /token
+  /other-token, /other-header
+                 redirect to /token and /header at another name of the server
   /moved, /loop, /away, /busy
                  redirects to /cache, to itself and to HTTP's /cache; status 503
 
@@ -99,6 +103,10 @@ location /small/ {{ client_max_body_size 1m; }}
 location /room/ {{ alias {room}/; }}
 location /token/ {{ if ($has_token = 0) {{ return 401; }} }}
 location /basic/ {{ auth_basic store; auth_basic_user_file {folder}/users; }}
+location /header/ {{ if ($http_x_store != "{token}") {{ return 401; }} }}
+location /moved-token/ {{ rewrite ^/moved-(.*)$ /$1 redirect; }}
+location /other-token/ {{ rewrite ^/other-(.*)$ http://localhost:{http}/$1 redirect; }}
+location /other-header/ {{ rewrite ^/other-(.*)$ http://localhost:{http}/$1 redirect; }}
 location /moved/ {{ rewrite ^/moved/(.*)$ /cache/$1 redirect; }}
 location /loop/ {{ return 307 $request_uri; }}
 location /away/ {{ rewrite ^/away/(.*)$ http://127.0.0.1:{http}/cache/$1 redirect; }}
@@ -202,7 +210,7 @@ class Server(daemons.Server):
         values["user"] = "user root;" if opts.room and os.geteuid() == 0 else ""
         write(self.folder + "/nginx.conf", NGINX.format(**values))
         write(self.folder + "/paths", PATHS.format(**values))
-        for name in "cache", "token", "basic":
+        for name in "cache", "token", "basic", "header":
             os.mkdir(self.folder + "/contents/" + name)
             # As root, nginx writes as another user.
             os.chmod(self.folder + "/contents/" + name, 0o777)
