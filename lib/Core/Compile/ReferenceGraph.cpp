@@ -22,7 +22,7 @@
 using namespace llvm;
 using namespace dtlto;
 
-// In bytes. A larger constant gets a symbol instead of a copy in each part.
+// In bytes. A larger constant gets a symbol instead of a copy in each object.
 static constexpr uint64_t MaxCopiedConstant = 1024;
 
 bool dtlto::isCompilerOnly(const GlobalValue &V) {
@@ -110,8 +110,8 @@ static bool mayEscape(const Value &V) {
 }
 
 /// Whether \p V is a string or number whose address is never compared. Linkers
-/// merge copies of a string, but not copies with different alignments, and a
-/// part may align its own copy.
+/// merge copies of a string, but not copies with different alignments, and
+/// an object may align its own copy.
 static bool isCopiedConstant(const GlobalValue &V) {
   auto *Variable = dyn_cast<GlobalVariable>(&V);
   return Variable && V.hasLocalLinkage() && V.hasGlobalUnnamedAddr() &&
@@ -455,14 +455,14 @@ void ReferenceGraph::join(const GlobalValue &V, unsigned Item) {
 }
 
 /// Joins the users of \p V with \p Item, since \p V has no symbol for other
-/// parts.
+/// objects.
 void ReferenceGraph::bind(const GlobalValue &V, unsigned Item) {
   Bound.insert(&V);
   for (unsigned User : Users.lookup(&V))
     bindItem(User, Item);
 }
 
-/// Joins \p N with \p Item because of something that other parts lack. For an
+/// Joins \p N with \p Item because of something that other objects lack. For an
 /// import, also joins its users, which may inline it.
 void ReferenceGraph::bindItem(unsigned N, unsigned Item) {
   Classes.join(N, Item);
