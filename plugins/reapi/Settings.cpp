@@ -80,6 +80,7 @@ private:
   /// Reads lines NAME=VALUE. Skips empty lines and those that begin with #.
   void readConfig();
   sdk::ArgumentTable makeTable();
+  sdk::Argument helper();
   sdk::Argument service(const char *Name, Endpoint &To, const char *Help);
   sdk::Argument pairs(std::string Name, std::map<std::string, std::string> &To,
                       const char *Help);
@@ -143,7 +144,7 @@ sdk::Argument Reader::pairs(std::string Name,
           }};
 }
 
-sdk::ArgumentTable Reader::makeTable() {
+sdk::Argument Reader::helper() {
   sdk::Argument Helper = sdk::textArgument(
       "credential-helper", "PROGRAM", S.Helper,
       "A program that prints the headers of calls, as for Bazel's "
@@ -155,6 +156,10 @@ sdk::ArgumentTable Reader::makeTable() {
       wrong("cannot run " + quote(Value) + ": " + std::strerror(errno));
     return SetText(Value);
   };
+  return Helper;
+}
+
+sdk::ArgumentTable Reader::makeTable() {
   sdk::Argument Digest = sdk::choiceArgument<std::string>(
       "digest", {{"auto", ""}, {"sha256", "sha256"}, {"blake3", "blake3"}},
       S.Digest, "The digest function; auto is BLAKE3 if the server has it");
@@ -180,7 +185,7 @@ sdk::ArgumentTable Reader::makeTable() {
       pairs("platform", S.Platform,
             "Which workers may run a job; may be repeated"),
       pairs("header", S.Headers, "A header of each call; may be repeated"),
-      std::move(Helper),
+      helper(),
       std::move(Worker),
       std::move(Digest),
       sdk::choiceArgument<Results>(

@@ -109,12 +109,30 @@ void HttpStore::fail(const std::string &Why) const {
                    sdk::printable(S.To.Url + ": " + Why, ' '));
 }
 
+/// Sets whom to trust, and the credentials of the user.
+void HttpStore::authenticate(CURL *Handle) const {
+  set(Handle, CURLOPT_SSLVERSION, long(CURL_SSLVERSION_TLSv1_2));
+  if (!S.CaFile.empty())
+    set(Handle, CURLOPT_CAINFO, S.CaFile.c_str());
+  if (!S.CertFile.empty()) {
+    set(Handle, CURLOPT_SSLCERT, S.CertFile.c_str());
+    set(Handle, CURLOPT_SSLKEY, S.KeyFile.c_str());
+    // Otherwise OpenSSL asks for it on the terminal.
+    set(Handle, CURLOPT_KEYPASSWD, "");
+  }
+  if (!S.Token.empty()) {
+    set(Handle, CURLOPT_HTTPAUTH, long(CURLAUTH_BEARER));
+    set(Handle, CURLOPT_XOAUTH2_BEARER, S.Token.c_str());
+  } else if (S.To.isPrivate()) {
+    set(Handle, CURLOPT_NETRC, long(CURL_NETRC_OPTIONAL));
+    if (!S.NetrcFile.empty())
+      set(Handle, CURLOPT_NETRC_FILE, S.NetrcFile.c_str());
+  }
+}
+
 /// Sets what all requests have.
 void HttpStore::configure(CURL *Handle, const Exchange &E) const {
-  auto Set = [&](CURLoption Option, auto Value) {
-    if (curl_easy_setopt(Handle, Option, Value) != CURLE_OK)
-      fail("this libcurl lacks option " + std::to_string(Option));
-  };
+  auto Set = [&](CURLoption Option, auto Value) { set(Handle, Option, Value); };
   const char *Scheme = S.To.IsTls ? "https" : "http";
   Set(CURLOPT_PROTOCOLS_STR, Scheme);
   Set(CURLOPT_REDIR_PROTOCOLS_STR, Scheme);
@@ -127,23 +145,7 @@ void HttpStore::configure(CURL *Handle, const Exchange &E) const {
   Set(CURLOPT_QUICK_EXIT, 1L);
   Set(CURLOPT_BUFFERSIZE, 128L << 10);
 
-  Set(CURLOPT_SSLVERSION, long(CURL_SSLVERSION_TLSv1_2));
-  if (!S.CaFile.empty())
-    Set(CURLOPT_CAINFO, S.CaFile.c_str());
-  if (!S.CertFile.empty()) {
-    Set(CURLOPT_SSLCERT, S.CertFile.c_str());
-    Set(CURLOPT_SSLKEY, S.KeyFile.c_str());
-    // Otherwise OpenSSL asks for it on the terminal.
-    Set(CURLOPT_KEYPASSWD, "");
-  }
-  if (!S.Token.empty()) {
-    Set(CURLOPT_HTTPAUTH, long(CURLAUTH_BEARER));
-    Set(CURLOPT_XOAUTH2_BEARER, S.Token.c_str());
-  } else if (S.To.isPrivate()) {
-    Set(CURLOPT_NETRC, long(CURL_NETRC_OPTIONAL));
-    if (!S.NetrcFile.empty())
-      Set(CURLOPT_NETRC_FILE, S.NetrcFile.c_str());
-  }
+  authenticate(Handle);
 
   // Reports a longer body before it arrives.
   Set(CURLOPT_MAXFILESIZE_LARGE,

@@ -43,7 +43,13 @@ private:
 
   /// Does \p E. Throws sdk::Error if the server can't be used.
   void run(Exchange &E, const uint8_t *Key, std::chrono::milliseconds Limit);
+  template <typename T>
+  void set(CURL *Handle, CURLoption Option, T Value) const {
+    if (curl_easy_setopt(Handle, Option, Value) != CURLE_OK)
+      fail("this libcurl lacks option " + std::to_string(Option));
+  }
   void configure(CURL *Handle, const Exchange &E) const;
+  void authenticate(CURL *Handle) const;
   [[noreturn]] void fail(const std::string &Why) const;
 
   struct FreeList {
