@@ -63,7 +63,7 @@ lto::ThinBackend wrapCreateBackend(ThreadPoolStrategy Parallelism,
   if (Error E = checkCodegenDataToUse())
     Fatal("dtlto: " + toString(std::move(E)));
   bool HasTwoRounds = compilesTwice();
-  if (HasTwoRounds && !canDistributeTwoRounds(*TheLinker)) {
+  if (HasTwoRounds && (!HasCodegenData || TheLinker->Opts.Split != 0)) {
     TheLinker->HasBackend = true; // reported by the note below
     const char *Condition = HasCodegenData ? " with --thinlto-dist-split" : "";
     TheLinker->Msg->note(
@@ -78,7 +78,8 @@ lto::ThinBackend wrapCreateBackend(ThreadPoolStrategy Parallelism,
   if (HasTwoRounds)
     return createTwoRoundsBackend(*TheLinker, Parallelism);
   return createPluginThinBackend(*TheLinker, Parallelism, std::move(OnWrite),
-                                 ShouldEmitIndexFiles, ShouldEmitImportsFiles);
+                                 ShouldEmitIndexFiles, ShouldEmitImportsFiles,
+                                 runInParts);
 }
 
 /// LLVMgold reads each file twice, first without a name to list its symbols.
@@ -97,9 +98,8 @@ unsigned wrapMaxTasks(const lto::LTO *LTO) {
   if (!TheLinker || TheLinker->Opts.Split == 0)
     return NumTasks;
   TheLinker->NumTasks = NumTasks;
-  TheLinker->NumPartTasks =
-      maxPartTasks(TheLinker->Inputs, TheLinker->Opts.Split);
-  return NumTasks + TheLinker->NumPartTasks;
+  TheLinker->NumSpareTasks = maxPartTasks(TheLinker->Inputs, TheLinker->Opts);
+  return NumTasks + TheLinker->NumSpareTasks;
 }
 
 /// LLVM warns about a limit that one link alone exceeds, and counts tasks as
@@ -107,7 +107,7 @@ unsigned wrapMaxTasks(const lto::LTO *LTO) {
 bool wrapPruneCache(StringRef Path, CachePruningPolicy Policy,
                     const BufferList &Files) {
   if (!TheLinker || Files.size() <= TheLinker->NumTasks ||
-      TheLinker->NumPartTasks == 0)
+      TheLinker->NumSpareTasks == 0)
     return realPruneCache(Path, Policy, Files);
   BufferList ExistingFiles;
   for (size_t I = 0; I != Files.size(); ++I)

@@ -81,6 +81,7 @@ private:
   /// Reads lines NAME=VALUE. Skips empty lines and those that begin with #.
   void readConfig();
   sdk::ArgumentTable makeTable();
+  sdk::Argument helper();
   sdk::Argument service(const char *Name, Endpoint &To, const char *Help);
   sdk::Argument pairs(std::string Name, std::map<std::string, std::string> &To,
                       const char *Help);
@@ -144,7 +145,7 @@ sdk::Argument Reader::pairs(std::string Name,
           }};
 }
 
-sdk::ArgumentTable Reader::makeTable() {
+sdk::Argument Reader::helper() {
   sdk::Argument Helper = credentialHelperArgument(S.Helper);
   Helper.Set = [this, SetText = Helper.Set](std::string_view Value) {
     // A name is looked up in PATH later; a path is checked now.
@@ -153,6 +154,10 @@ sdk::ArgumentTable Reader::makeTable() {
       wrong("cannot run " + quote(Value) + ": " + std::strerror(errno));
     return SetText(Value);
   };
+  return Helper;
+}
+
+sdk::ArgumentTable Reader::makeTable() {
   sdk::Argument Digest = sdk::choiceArgument<std::string>(
       "digest", {{"auto", ""}, {"sha256", "sha256"}, {"blake3", "blake3"}},
       S.Digest, "The digest function; auto is BLAKE3 if the server has it");
@@ -178,7 +183,7 @@ sdk::ArgumentTable Reader::makeTable() {
       pairs("platform", S.Platform,
             "Which workers may run a job; may be repeated"),
       pairs("header", S.Headers, "A header of each call; may be repeated"),
-      std::move(Helper),
+      helper(),
       std::move(Worker),
       std::move(Digest),
       sdk::choiceArgument<Results>(

@@ -136,18 +136,8 @@ void HttpStore::set(const Exchange &E, CURLoption Option, T Value) const {
     fail("this libcurl lacks option " + std::to_string(Option));
 }
 
-void HttpStore::configure(const Exchange &E, const curl_slist *Lines,
-                          bool IsHome) const {
+void HttpStore::authenticate(const Exchange &E, bool IsHome) const {
   auto Set = [&](CURLoption Option, auto Value) { set(E, Option, Value); };
-  Set(CURLOPT_PROTOCOLS_STR, S.To.IsTls ? "https" : "http");
-  Set(CURLOPT_HTTP_VERSION, long(CURL_HTTP_VERSION_1_1));
-  Set(CURLOPT_USERAGENT, "dtlto");
-  Set(CURLOPT_NOSIGNAL, 1L);
-  // Don't wait for a resolver that doesn't answer.
-  Set(CURLOPT_QUICK_EXIT, 1L);
-  Set(CURLOPT_BUFFERSIZE, 128L << 10);
-  Set(CURLOPT_HTTPHEADER, Lines);
-
   Set(CURLOPT_SSLVERSION, long(CURL_SSLVERSION_TLSv1_2));
   if (!S.CaFile.empty())
     Set(CURLOPT_CAINFO, S.CaFile.c_str());
@@ -170,6 +160,21 @@ void HttpStore::configure(const Exchange &E, const curl_slist *Lines,
     if (!S.NetrcFile.empty())
       Set(CURLOPT_NETRC_FILE, S.NetrcFile.c_str());
   }
+}
+
+void HttpStore::configure(const Exchange &E, const curl_slist *Lines,
+                          bool IsHome) const {
+  auto Set = [&](CURLoption Option, auto Value) { set(E, Option, Value); };
+  Set(CURLOPT_PROTOCOLS_STR, S.To.IsTls ? "https" : "http");
+  Set(CURLOPT_HTTP_VERSION, long(CURL_HTTP_VERSION_1_1));
+  Set(CURLOPT_USERAGENT, "dtlto");
+  Set(CURLOPT_NOSIGNAL, 1L);
+  // Don't wait for a resolver that doesn't answer.
+  Set(CURLOPT_QUICK_EXIT, 1L);
+  Set(CURLOPT_BUFFERSIZE, 128L << 10);
+  Set(CURLOPT_HTTPHEADER, Lines);
+
+  authenticate(E, IsHome);
 
   // Reports a longer body before it arrives.
   Set(CURLOPT_MAXFILESIZE_LARGE,

@@ -55,6 +55,8 @@ private:
   /// Sets the options of \p E.Handle. \p IsHome is false if the request was
   /// redirected to another server.
   void configure(const Exchange &E, const curl_slist *Lines, bool IsHome) const;
+  /// Sets whom to trust, and the user's credentials.
+  void authenticate(const Exchange &E, bool IsHome) const;
   void configurePut(const Exchange &E) const;
   template <typename T>
   void set(const Exchange &E, CURLoption Option, T Value) const;

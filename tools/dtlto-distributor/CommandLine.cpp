@@ -39,8 +39,9 @@ static constexpr StringLiteral Shared[] = {"plugin",
                                            "remote-cache-arg"};
 
 static constexpr StringLiteral Unsupported[] = {
-    "cache", "gold",        "keep-ir", "save-jobs",
-    "slim",  "show-config", "split",   "status"};
+#define LINK_OPTION(Name, Value, Kind, Default, Set, Help) Name,
+#include "Run/Options.def"
+};
 
 void dtlto::printUsage(raw_ostream &OS) {
   OS << R"(usage: dtlto-distributor --plugin=<name> [<option>...] <file>.json
@@ -97,10 +98,11 @@ static Error readOption(Command &C, StringRef Name,
     C.Prefix = std::move(*P);
   } else { // an option of the linker
     Name.consume_front(Prefix);
-    if (is_contained(Unsupported, Name))
+    const std::string FullName = (Prefix + Name).str();
+    if (is_contained(Unsupported, FullName))
       return failure("option " + printable(Spelling) +
                      " does not apply to jobs that are files");
-    return setOption(C.Opts, (Prefix + Name).str(), Value, Spelling);
+    return setOption(C.Opts, FullName, Value, Spelling);
   }
   return Error::success();
 }

@@ -150,6 +150,25 @@ static Error answerQuery(const char *Argv0, Options &Opts, PlainMessages &Msg) {
                      });
 }
 
+/// On a signal, ends the jobs of \p Source and removes \p Folder. With
+/// \p HasParent, a linker has started this process: it doesn't remove outputs,
+/// while a build system keeps the good ones.
+static void endJobsOnSignals(std::shared_ptr<FileJobs> Source,
+                             const JobList &List, const std::string &Folder,
+                             bool HasParent) {
+  endOnSignals(
+      [=] {
+        Source->interrupt();
+        for (auto End = Clock::now() + MaxEnd;
+             Source->numRunning() != 0 && Clock::now() < End;)
+          std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        removeFolder(Folder);
+        if (HasParent)
+          consumeError(removeOldOutputs(List));
+      },
+      HasParent);
+}
+
 /// Runs the jobs. Destroys nothing: a plugin that is still running may use all
 /// of it.
 static Error run(const char *Argv0, Command &C, PlainMessages &Msg) {
@@ -202,20 +221,8 @@ static Error run(const char *Argv0, Command &C, PlainMessages &Msg) {
       new RunContext{*Host, Opts, nullptr, *Store, StartTime, StartTime};
   auto Source = std::make_shared<FileJobs>(
       *Context, *List, *TheCompiler, *Folder, launcher(executablePath(Argv0)));
-  bool HasParent = C.IndexFolder.empty(); // the linker
-  endOnSignals(
-      [Source, HasParent, Outputs = *List, Folder = *Folder] {
-        Source->interrupt();
-        for (auto End = Clock::now() + MaxEnd;
-             Source->numRunning() != 0 && Clock::now() < End;)
-          std::this_thread::sleep_for(std::chrono::milliseconds(5));
-        removeFolder(Folder);
-        // The linker doesn't remove outputs. A build system keeps the good
-        // ones.
-        if (HasParent)
-          consumeError(removeOldOutputs(Outputs));
-      },
-      HasParent);
+  endJobsOnSignals(Source, *List, *Folder,
+                   /*HasParent=*/C.IndexFolder.empty());
   guardAgainstExit();
   Error Why = LinkRun(*Context, Source).run();
   countFindings();

@@ -260,7 +260,8 @@ struct Case {
   bool IsBasic = false;
 };
 /// In the order in which they run.
-extern const std::vector<Case> PluginCases, JobCases, ErrorCases;
+extern const std::vector<Case> PluginCases, ExtensionCases, JobCases,
+    ErrorCases;
 
 /// Loads the plugin and checks its entry. A failure fails the case.
 const dtlto_plugin &loadPlugin(const std::string &Path);

@@ -116,7 +116,7 @@ static CommandLine parse(ArrayRef<const char *> Args) {
 
 static std::vector<Case> allCases() {
   std::vector<Case> All = PluginCases;
-  for (auto *Cases : {&JobCases, &ErrorCases})
+  for (auto *Cases : {&ExtensionCases, &JobCases, &ErrorCases})
     All.insert(All.end(), Cases->begin(), Cases->end());
   return All;
 }

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Compile/ModulePart.h"
 #include "Compile/AssemblerSymbols.h"
+#include "Compile/Partition.h"
 #include "Modules.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/DebugInfoMetadata.h"

@@ -729,7 +729,7 @@ TEST(ConfigJSONTest, PartsOfModules) {
   Conf.PostImportModuleHook = [](unsigned, const Module &) { return true; };
   ConfigExtras Extras;
   EXPECT_EQ(writeWith(Conf, Extras), "error: --save-temps or --lto-emit-llvm");
-  Extras.HasPartHook = true;
+  Extras.HasSpecHook = true;
   EXPECT_FALSE(contains(writeWith(Conf, Extras), "part"));
   Extras.Spec.Part = {1, 8};
   std::string Text = writeWith(Conf, Extras);

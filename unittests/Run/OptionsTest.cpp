@@ -188,11 +188,9 @@ TEST_F(OptionsTest, KeepIR) {
 TEST_F(OptionsTest, Split) {
   EXPECT_EQ(Opts.Split, 0u);
   EXPECT_EQ(set("thinlto-dist-split", "auto"), "");
-  EXPECT_EQ(Opts.Split, 10000u);
-  EXPECT_TRUE(Opts.SplitIsAuto);
+  EXPECT_FALSE(Opts.Split.has_value());
   EXPECT_EQ(set("thinlto-dist-split", "500"), "");
   EXPECT_EQ(Opts.Split, 500u);
-  EXPECT_FALSE(Opts.SplitIsAuto);
   EXPECT_EQ(set("thinlto-dist-split", "off"), "");
   EXPECT_EQ(Opts.Split, 0u);
   for (const char *Value : {"yes", "0", "-1", "1000000001", "10k"})

@@ -153,7 +153,8 @@ TestLink::Result TestLink::withPlugin(const dtlto_plugin &Plugin) {
   ThreadPoolStrategy Threads;
   Threads.ThreadsRequested = Parallelism;
   return run(createPluginThinBackend(TheLinker, Threads, onWrite(),
-                                     EmitIndexFiles, EmitImportsFiles));
+                                     EmitIndexFiles, EmitImportsFiles,
+                                     runJobs));
 }
 
 namespace {

@@ -14,6 +14,7 @@
 
 #include "Fuzz.h"
 #include "Object/ObjectCheck.h"
+#include "Object/WasmFile.h"
 #include "ObjectFields.h"
 #include "Objects.h"
 #include <cstring>

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Finds the symbols that assembly defines or refers to, to keep them in the
-// same part.
+// same object.
 //
 // Module assembly is assembled, so LLVM's MC knows all symbols, whatever
 // directive or macro created them. Inline assembly of a function can't be

@@ -19,6 +19,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include <atomic>
+#include <functional>
 #include <optional>
 
 namespace dtlto {
@@ -77,6 +78,13 @@ struct CompiledModule {
 llvm::Error compileModule(const CompileInputs &In, const CompileSpec &Spec,
                           CompileClient &Client, CompiledModule &Result,
                           const std::atomic<bool> *Stop = nullptr);
+
+/// Makes LLVM reduce each module, once it has imported, to what the job of its
+/// task compiles; then the hook that \p Conf has had so far runs. \p SpecOf
+/// returns the spec of a task, on any thread. \p Conf and \p Index outlive the
+/// hook.
+void followSpecs(llvm::lto::Config &Conf, const llvm::ModuleSummaryIndex &Index,
+                 std::function<CompileSpec(unsigned Task)> SpecOf);
 
 /// Writes \p DI to \p OS like LLD's own handler, without the severity. If
 /// LLVM's text lacks the module's name, the name comes first.

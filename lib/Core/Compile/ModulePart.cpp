@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Compile/ModulePart.h"
+#include "Compile/BackendCompile.h"
+#include "Compile/Partition.h"
 #include "Compile/ReferenceGraph.h"
 #include "LLVM/Module.h"
 #include "llvm/ADT/STLExtras.h"
@@ -239,11 +240,19 @@ static bool mayBePreempted(const Module &M, const lto::Config &Conf) {
   return M.getPICLevel() != PICLevel::NotPIC;
 }
 
-void dtlto::keepPart(Module &M, PartNumber Number, const lto::Config &Conf,
-                     const ModuleSummaryIndex &Index, StringRef Path) {
-  // See ModuleSummaryIndex::getGlobalNameForLocal().
-  const ModuleHash &Hash = Index.getModuleHash(Path);
-  uint64_t Suffix = uint64_t(Hash[0]) << 32 | Hash[1];
-  keepPart(M, Partition(M, Number.Count), Number.Index, std::to_string(Suffix),
-           mayBePreempted(M, Conf));
+void dtlto::followSpecs(lto::Config &Conf, const ModuleSummaryIndex &Index,
+                        std::function<CompileSpec(unsigned)> SpecOf) {
+  Conf.PostImportModuleHook = [&Conf, &Index, SpecOf = std::move(SpecOf),
+                               Next = std::move(Conf.PostImportModuleHook)](
+                                  unsigned Task, const Module &Imported) {
+    auto &M = const_cast<Module &>(Imported);
+    if (PartNumber Part = SpecOf(Task).Part; !Part.isWhole()) {
+      // See ModuleSummaryIndex::getGlobalNameForLocal().
+      const ModuleHash &Hash = Index.getModuleHash(M.getModuleIdentifier());
+      uint64_t Suffix = uint64_t(Hash[0]) << 32 | Hash[1];
+      keepPart(M, Partition(M, Part.Count), Part.Index, std::to_string(Suffix),
+               mayBePreempted(M, Conf));
+    }
+    return !Next || Next(Task, M);
+  };
 }

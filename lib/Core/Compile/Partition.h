@@ -77,6 +77,15 @@ private:
   std::vector<llvm::DenseSet<const llvm::GlobalValue *>> Copies; // by part
 };
 
+/// Reduces \p M to part \p Part of \p P. Definitions of other parts become
+/// declarations, or copies for the optimizer. Locals that another part refers
+/// to get a hidden symbol: their name followed by \p Suffix, as in ThinLTO.
+/// \p Suffix must be unique to this module in the link. If \p MayBePreempted,
+/// declarations and copies with default visibility are not dso_local. \p P must
+/// not be used afterwards.
+void keepPart(llvm::Module &M, const Partition &P, unsigned Part,
+              llvm::StringRef Suffix, bool MayBePreempted);
+
 } // namespace dtlto
 
 #endif // DTLTO_COMPILE_PARTITION_H

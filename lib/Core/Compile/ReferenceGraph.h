@@ -35,7 +35,7 @@ namespace dtlto {
 /// Whether \p V, such as llvm.used, only informs LLVM and is in no object.
 bool isCompilerOnly(const llvm::GlobalValue &V);
 
-/// Whether the local \p V must be renamed to have a symbol for other parts,
+/// Whether the local \p V must be renamed to have a symbol for other objects,
 /// since an alias can't serve as one.
 bool isRenamed(const llvm::GlobalValue &V);
 
@@ -48,7 +48,7 @@ void forEachReference(
 /// An object and a byte offset in it.
 using ObjectAndOffset = std::pair<const llvm::GlobalObject *, int64_t>;
 
-/// Returns what other parts use in place of \p A. The object is null if they
+/// Returns what other object files use in place of \p A: no object if they
 /// use a declaration of \p A. The optimizer treats two declarations as two
 /// objects.
 ObjectAndOffset resolveAlias(const llvm::GlobalAlias &A);
@@ -61,7 +61,7 @@ public:
   explicit ReferenceGraph(const llvm::Module &Mod);
 
   /// The number of nodes: emitted definitions in the module's order, except
-  /// constants that each part copies.
+  /// constants that each object copies.
   unsigned numNodes() const { return NumNodes; }
   const llvm::GlobalValue &node(unsigned Node) const { return *Items[Node]; }
   /// What \p Node refers to, in order.
@@ -113,9 +113,9 @@ private:
   /// Whether a function's assembly may define symbols that IR doesn't show;
   /// whether module assembly has macros.
   bool DefinesNames = false, HasMacros = false;
-  /// Whether assembly may do anything, so that one part gets everything.
+  /// Whether assembly may do anything, so that one object has everything.
   bool IsWhole = false;
-  /// Values without a symbol for other parts, and items that refer to these.
+  /// Values without a symbol for other objects, and items that refer to these.
   llvm::DenseSet<const llvm::GlobalValue *> Bound, BoundItems;
   // Classes of items. The last item is module assembly.
   llvm::IntEqClasses Classes;

@@ -12,7 +12,6 @@
 
 #include "Compile/Worker.h"
 #include "Bundle/CodegenData.h"
-#include "Compile/ModulePart.h"
 #include "Compile/Sandbox.h"
 #include "Config/ConfigJSON.h"
 #include "Support/Failure.h"
@@ -233,14 +232,7 @@ void Worker::installHooks() {
       return true;
     };
   }
-  if (!Extras.Spec.Part.isWhole())
-    Conf.PostImportModuleHook = [this,
-                                 Before = std::move(Conf.PostImportModuleHook)](
-                                    unsigned Number, const Module &Imported) {
-      keepPart(const_cast<Module &>(Imported), Extras.Spec.Part, Conf, *Index,
-               JobBundle.primary().Path);
-      return !Before || Before(Number, Imported);
-    };
+  followSpecs(Conf, *Index, [this](unsigned) { return Extras.Spec; });
   // Code generation describes a module by its name, which must be in the index.
   if (!Extras.ModuleName.empty())
     Conf.PreCodeGenModuleHook = [this](unsigned, const Module &Of) {

@@ -8,9 +8,15 @@
 #ifndef DTLTO_CONFIG_COMPILESPEC_H
 #define DTLTO_CONFIG_COMPILESPEC_H
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringRef.h"
 #include <cstdint>
 #include <string>
-#include <utility>
+
+namespace llvm::json {
+class Object;
+class OStream;
+} // namespace llvm::json
 
 namespace dtlto {
 
@@ -23,11 +29,6 @@ struct PartNumber {
 
 /// The maximum number of parts of a module.
 constexpr unsigned MaxParts = 64;
-
-/// Increment with each change to the assignment of definitions to parts
-/// (Compile/Partition.h). All parts of a module, from workers and caches, must
-/// have the same version.
-constexpr unsigned PartitionVersion = 9;
 
 /// How a job compiles its module. Part of the configuration text; workers and
 /// the linker's threads follow it alike.
@@ -53,41 +54,51 @@ struct CompileSpec {
 
   /// Whether the job just makes an object of the whole module, as most jobs do.
   bool isPlain() const {
-    return Part.isWhole() && Round == 0 && !IsOptimized && !ReturnsOptimized;
+    return isWholeModule() && Round == 0 && !IsOptimized && !ReturnsOptimized;
+  }
+  /// Whether no other job compiles the same module in the same round.
+  bool isWholeModule() const { return Part.isWhole(); }
+  /// Whether the job is the first, or the only one, of its module.
+  bool isFirst() const { return Part.Index == 0; }
+  /// Of \p Bytes, the size of the module, how many the job compiles.
+  uint64_t shareOf(uint64_t Bytes) const { return Bytes / Part.Count; }
+
+  /// Returns the linker's option that the command line of a plain compiler
+  /// can't express; empty if there is none.
+  llvm::StringRef workerOption() const {
+    return isWholeModule() ? "" : "--thinlto-dist-split";
   }
 
-  /// Returns \p Module with the part's number for display: foo.o [2/8].
-  std::string title(std::string Module) const {
-    if (Part.isWhole())
-      return Module;
-    return std::move(Module) + " [" + std::to_string(Part.Index + 1) + "/" +
-           std::to_string(Part.Count) + "]";
+  /// Returns how code is generated from what the job optimized its module to.
+  CompileSpec afterOptimization() const {
+    CompileSpec Spec = *this;
+    Spec.IsOptimized = true;
+    Spec.Part = {}; // the module was reduced before
+    return Spec;
   }
 
-  /// Returns the suffix of the names of the job's files and costs. Empty if the
-  /// module has only one job.
-  std::string suffix() const {
-    return partSuffix() + (Round == 0 ? "" : ".round" + std::to_string(Round));
-  }
-
-  /// Returns the suffix of all rounds.
-  std::string partSuffix() const {
-    if (Part.isWhole())
-      return "";
-    return "-" + std::to_string(Part.Index + 1) + "-of-" +
-           std::to_string(Part.Count);
-  }
-
-  /// Returns \p Name with the part's number for files and LLD: 2-of-8-foo.o,
+  /// Returns \p Module with the job's number for display: foo.o [2/8].
+  std::string title(std::string Module) const;
+  /// Returns \p Name with the job's number for files and LLD: 2-of-8-foo.o,
   /// a.a(2-of-8-foo.o at 64). It ends like the module's name, so that linker
   /// scripts match it, as in *foo.o(.text).
-  std::string partFile(std::string Name) const {
-    if (Part.isWhole())
-      return Name;
-    size_t Before = Name.find_last_of("/\\(");
-    return Name.insert(Before == std::string::npos ? 0 : Before + 1,
-                       partSuffix().substr(1) + "-");
-  }
+  std::string fileName(std::string Name) const;
+  /// Returns the suffix of the names of the job's files and costs. Empty if the
+  /// module has only one job.
+  std::string suffix() const;
+
+  /// Returns what distinguishes the job's object from that of the module, for
+  /// keys of caches. Empty if both are the same.
+  std::string objectKey() const;
+  /// Calls \p Add with each text that the optimized module depends on.
+  void addTo(llvm::function_ref<void(llvm::StringRef)> Add) const;
+
+  /// Write members of a configuration's "outputs" (ConfigJSON.h): what the job
+  /// compiles, and what it returns.
+  void writeInput(llvm::json::OStream &OS) const;
+  void writeResult(llvm::json::OStream &OS, bool OmitsCodegen) const;
+  /// Reads what both write. Returns false if a member is out of its range.
+  bool read(const llvm::json::Object &Members);
 };
 
 } // namespace dtlto

@@ -112,10 +112,10 @@ void ArgsBuilder::addTarget(const lto::Config &Conf) {
 
 Expected<std::vector<std::string>>
 dtlto::compilerArgs(const lto::Config &Conf, const Triple &TargetTriple,
-                    ArrayRef<std::string> LLVMOptions, bool HasPartHook) {
+                    ArrayRef<std::string> LLVMOptions, bool HasSpecHook) {
   ArgsBuilder Builder(TargetTriple);
   Builder.addTarget(Conf);
-  Builder.need(HasPartHook || !Conf.PostImportModuleHook, SaveTempsHooks);
+  Builder.need(HasSpecHook || !Conf.PostImportModuleHook, SaveTempsHooks);
   visitConfig(Builder, Conf);
   visitTuning(Builder, Conf.PTO);
   visitTarget(Builder, Conf.Options);

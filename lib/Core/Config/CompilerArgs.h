@@ -32,12 +32,12 @@ namespace dtlto {
 /// \p Conf.
 ///
 /// \p LLVMOptions are the user's options for LLVM itself (`-mllvm`,
-/// `-plugin-opt=-...`). \p HasPartHook is the same as in ConfigExtras. Fails
+/// `-plugin-opt=-...`). \p HasSpecHook is the same as in ConfigExtras. Fails
 /// with a one-line reason that names the option or field that clang's command
 /// line can't express.
 llvm::Expected<std::vector<std::string>>
 compilerArgs(const llvm::lto::Config &Conf, const llvm::Triple &TheTriple,
-             llvm::ArrayRef<std::string> LLVMOptions, bool HasPartHook = false);
+             llvm::ArrayRef<std::string> LLVMOptions, bool HasSpecHook = false);
 
 } // namespace dtlto
 

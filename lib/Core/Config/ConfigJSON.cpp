@@ -81,7 +81,7 @@ public:
     for (auto [Name, IsSent] :
          {std::pair("BBSections", !Extras.FunctionList.empty()),
           std::pair("PreCodeGenPassesHook", Extras.ObjCARCContract),
-          std::pair("PostImportModuleHook", Extras.HasPartHook),
+          std::pair("PostImportModuleHook", Extras.HasSpecHook),
           std::pair("DwoDir", !Extras.DwoName.empty()),
           std::pair("RemarksFilename", Extras.Remarks)})
       if (IsSent)
@@ -196,17 +196,10 @@ static Expected<std::string> writeText(const lto::Config &Conf,
         W.text("object", Extras.ObjectName);
       if (Extras.Remarks)
         OS.attribute("remarks", true);
-      if (!Extras.Spec.Part.isWhole()) {
-        OS.attribute("part", json::Array{Extras.Spec.Part.Index,
-                                         Extras.Spec.Part.Count});
-        OS.attribute("partition", PartitionVersion);
-      }
+      Extras.Spec.writeInput(OS);
       if (!Extras.ModuleName.empty())
         W.text("module", Extras.ModuleName);
-      if (Extras.Spec.Round != 0)
-        OS.attribute("round", Extras.Spec.Round);
-      if (Extras.Spec.ReturnsOptimized && !OmitsCodegen)
-        OS.attribute("optimized", true);
+      Extras.Spec.writeResult(OS, OmitsCodegen);
     });
     forEachSection(Conf, [&](StringRef Name, auto VisitFields) {
       OS.attributeObject(Name, [&] { VisitFields(W); });
@@ -342,22 +335,9 @@ static bool readExtras(const json::Object &Top, ConfigExtras &Extras) {
   readValue(Outputs->get("dwo"), Extras.DwoName);
   readValue(Outputs->get("object"), Extras.ObjectName);
   readValue(Outputs->get("remarks"), Extras.Remarks);
-  if (const json::Array *Part = Outputs->getArray("part")) {
-    if (Part->size() != 2)
-      return false;
-    int64_t Index = (*Part)[0].getAsInteger().value_or(-1);
-    int64_t Count = (*Part)[1].getAsInteger().value_or(0);
-    if (Count < 2 || Count > MaxParts || Index < 0 || Index >= Count)
-      return false;
-    Extras.Spec.Part = {static_cast<unsigned>(Index),
-                        static_cast<unsigned>(Count)};
-  }
   readValue(Outputs->get("module"), Extras.ModuleName);
-  int64_t Round = Outputs->getInteger("round").value_or(0);
-  Extras.Spec.Round = static_cast<unsigned>(Round);
-  readValue(Outputs->get("optimized"), Extras.Spec.ReturnsOptimized);
   Extras.ObjCARCContract = !Passes->empty();
-  return Round >= 0 && Round <= 2;
+  return Extras.Spec.read(*Outputs);
 }
 
 static Error invalidConfig(const Twine &Why) {

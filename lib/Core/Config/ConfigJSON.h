@@ -55,8 +55,8 @@ struct ConfigExtras {
   /// which the linker passes separately.
   std::vector<std::string> Unavailable;
   CompileSpec Spec;
-  /// PostImportModuleHook is the hook that reduces a module to a part.
-  bool HasPartHook = false;
+  /// PostImportModuleHook only does what specs say (Compile/BackendCompile.h).
+  bool HasSpecHook = false;
 };
 
 /// Returns a JSON object in one line; equal configurations give equal text.

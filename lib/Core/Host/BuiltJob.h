@@ -56,7 +56,7 @@ struct BuiltInput : dtlto_input {
 /// A job and the memory that it points to, except the modules' bytes.
 struct BuiltJob {
   dtlto_job Job = {};
-  /// Shared by the parts of a module. Null: not made yet.
+  /// Shared by the jobs of a module. Null: not made yet.
   std::shared_ptr<const llvm::SmallVector<char, 0>> Shard;
   std::string Name;
   std::string Triple;

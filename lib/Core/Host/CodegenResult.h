@@ -30,7 +30,7 @@ struct CodegenResult {
   std::vector<CompilerMessage> Messages;
 };
 
-/// Returns the error of a link whose module or part \p Title has no object
+/// Returns the error of a link whose job \p Title has no object
 /// because of \p Errors, from a CodegenResult. LLD reports and counts each of
 /// them as its own error; our explanation follows the last one. For a remote
 /// compiler, that includes \p Plugin ("plugin 'x': ") and \p Where (" on

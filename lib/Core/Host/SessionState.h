@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Session.cpp has the session's life and the thread that calls the plugin;
-// HostCalls.cpp has the functions that the plugin calls. Only these two include
-// this file.
+// HostCalls.cpp has the functions that the plugin calls, and LocalRuns.cpp those
+// of them that run jobs. Only these three include this file.
 //
 //===----------------------------------------------------------------------===//
 

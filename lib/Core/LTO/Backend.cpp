@@ -17,7 +17,6 @@
 #include "Host/PluginGuard.h"
 #include "LTO/KeptModules.h"
 #include "LTO/LTOJobs.h"
-#include "LTO/SplitPlan.h"
 #include "Report/Report.h"
 #include "Run/Configuration.h"
 #include "Run/LinkRun.h"
@@ -90,8 +89,6 @@ public:
       TheLink.Process.Inputs.drop();
       returnFreeMemory();
     });
-    Tasks = Parts.apply(std::move(Tasks));
-    TheLink.Host.Config = configurePlugin(TheLink.Host, Tasks.size());
     return RunJobs(TheLink, std::move(Tasks));
   }
 
@@ -112,7 +109,6 @@ private:
   }
 
   Link TheLink;
-  SplitPlan Parts{TheLink};
   ThreadCheck Caller;
   bool HasWaited = false;
   const JobRunner RunJobs;
@@ -159,8 +155,8 @@ lto::ThinBackend dtlto::createFailingThinBackend(StringRef Why) {
   return makeThinBackend(std::move(Make), hardware_concurrency(1));
 }
 
-/// Also opens the store of optimised modules, if the user wants one.
-static Error runJobs(Link &TheLink, std::vector<Task> Tasks) {
+Error dtlto::runJobs(Link &TheLink, std::vector<Task> Tasks) {
+  TheLink.Host.Config = configurePlugin(TheLink.Host, Tasks.size());
   std::shared_ptr<KeptModules> Modules = openKeptModules(TheLink);
   TheLink.Jobs.Optimized = Modules.get();
   return LinkRun(TheLink.Run,
@@ -168,15 +164,18 @@ static Error runJobs(Link &TheLink, std::vector<Task> Tasks) {
       .run();
 }
 
-BackendFunction
-dtlto::pluginBackend(Linker &TheLinker, ThreadPoolStrategy Parallelism,
-                     lto::IndexWriteCallback OnWrite, bool ShouldEmitIndexFiles,
-                     bool ShouldEmitImportsFiles, JobRunner RunJobs) {
-  return [=, &TheLinker, SetUp = std::chrono::steady_clock::now()](
-             const lto::Config &Conf, ModuleSummaryIndex &CombinedIndex,
-             const DefinedSummaries &ModuleToDefinedGVSummaries,
-             AddStreamFn AddStream, FileCache Cache,
-             LibFuncs Unavailable) -> std::unique_ptr<lto::ThinBackendProc> {
+lto::ThinBackend dtlto::createPluginThinBackend(Linker &TheLinker,
+                                                ThreadPoolStrategy Parallelism,
+                                                lto::IndexWriteCallback OnWrite,
+                                                bool ShouldEmitIndexFiles,
+                                                bool ShouldEmitImportsFiles,
+                                                JobRunner RunJobs) {
+  BackendFunction Make =
+      [=, &TheLinker, SetUp = std::chrono::steady_clock::now()](
+          const lto::Config &Conf, ModuleSummaryIndex &CombinedIndex,
+          const DefinedSummaries &ModuleToDefinedGVSummaries,
+          AddStreamFn AddStream, FileCache Cache,
+          LibFuncs Unavailable) -> std::unique_ptr<lto::ThinBackendProc> {
     TheLinker.HasBackend = true;
     guardAgainstExit();
     showNotes(TheLinker.Opts, *TheLinker.Msg);
@@ -192,17 +191,7 @@ dtlto::pluginBackend(Linker &TheLinker, ThreadPoolStrategy Parallelism,
         AddStream, Cache, Unavailable, OnWrite, ShouldEmitIndexFiles,
         ShouldEmitImportsFiles, SetUp, RunJobs);
   };
-}
-
-lto::ThinBackend dtlto::createPluginThinBackend(Linker &TheLinker,
-                                                ThreadPoolStrategy Parallelism,
-                                                lto::IndexWriteCallback OnWrite,
-                                                bool ShouldEmitIndexFiles,
-                                                bool ShouldEmitImportsFiles) {
-  return makeThinBackend(pluginBackend(TheLinker, Parallelism,
-                                       std::move(OnWrite), ShouldEmitIndexFiles,
-                                       ShouldEmitImportsFiles, runJobs),
-                         Parallelism);
+  return makeThinBackend(std::move(Make), Parallelism);
 }
 
 static void finishLinkWithoutModules(Linker &TheLinker) {

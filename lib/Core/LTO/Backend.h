@@ -14,24 +14,22 @@
 
 namespace dtlto {
 
-/// Makes the backend that replaces that of lto::createInProcessThinBackend(),
-/// from the same parameters. \p TheLinker has a plugin and outlives the
-/// backend.
-llvm::lto::ThinBackend
-createPluginThinBackend(Linker &TheLinker, llvm::ThreadPoolStrategy Parallelism,
-                        llvm::lto::IndexWriteCallback OnWrite,
-                        bool ShouldEmitIndexFiles, bool ShouldEmitImportsFiles);
-
 /// Compiles all \p Tasks, on the thread that called the backend's wait().
 using JobRunner =
     std::function<llvm::Error(Link &TheLink, std::vector<Task> Tasks)>;
 
-/// Returns a function that makes such a backend; \p RunJobs compiles its tasks.
-BackendFunction pluginBackend(Linker &TheLinker,
-                              llvm::ThreadPoolStrategy Parallelism,
-                              llvm::lto::IndexWriteCallback OnWrite,
-                              bool ShouldEmitIndexFiles,
-                              bool ShouldEmitImportsFiles, JobRunner RunJobs);
+/// A JobRunner: makes each task a job. Opens the store of optimised modules, if
+/// the user wants one.
+llvm::Error runJobs(Link &TheLink, std::vector<Task> Tasks);
+
+/// Makes the backend that replaces that of lto::createInProcessThinBackend(),
+/// from the same parameters. \p TheLinker has a plugin and outlives the
+/// backend, whose tasks \p RunJobs compiles.
+llvm::lto::ThinBackend
+createPluginThinBackend(Linker &TheLinker, llvm::ThreadPoolStrategy Parallelism,
+                        llvm::lto::IndexWriteCallback OnWrite,
+                        bool ShouldEmitIndexFiles, bool ShouldEmitImportsFiles,
+                        JobRunner RunJobs);
 
 /// Makes a backend that fails the link with \p Why.
 llvm::lto::ThinBackend createFailingThinBackend(llvm::StringRef Why);

@@ -69,7 +69,7 @@ JobBuilder::makeCommonArgs(StringRef TheTriple) const {
     return Data.takeError();
   Expected<std::vector<std::string>> Args =
       compilerArgs(Ctx.Conf, Triple(TheTriple), Ctx.Host.JobOpts.LLVMOptions,
-                   Ctx.HasPartHook);
+                   Ctx.HasSpecHook);
   if (!Args)
     return Args;
   if (Ctx.Index.hasParamAccess())
@@ -98,8 +98,8 @@ const JobBuilder::CommonArgs &JobBuilder::commonArgs(StringRef TheTriple) {
 /// Sets the command line for a plain clang of \p Built, a job of \p T that has
 /// its inputs.
 Error JobBuilder::addCommand(BuiltJob &Built, const Task &T) {
-  if (!T.Spec.Part.isWhole())
-    return failure("--thinlto-dist-split");
+  if (StringRef Option = T.Spec.workerOption(); !Option.empty())
+    return failure(Option);
   const CommonArgs &Common = commonArgs(Built.Triple);
   if (!Common.Reason.empty())
     return failure(Common.Reason);
@@ -126,11 +126,8 @@ Error JobBuilder::addCommand(BuiltJob &Built, const Task &T) {
 
 /// Returns how the worker compiles \p Built, a job of \p T.
 CompileSpec JobBuilder::specOf(const BuiltJob &Built, const Task &T) const {
-  CompileSpec Spec = T.Spec;
+  CompileSpec Spec = Built.Optimized ? T.Spec.afterOptimization() : T.Spec;
   Spec.ReturnsOptimized = Built.ReturnsOptimized;
-  Spec.IsOptimized = Built.Optimized != nullptr;
-  if (Spec.IsOptimized) // already reduced to its part
-    Spec.Part = {};
   return Spec;
 }
 

@@ -19,7 +19,7 @@ using namespace dtlto;
 ConfigExtras dtlto::extrasOf(const LinkContext &Ctx) {
   ConfigExtras Extras;
   Extras.Unavailable.assign(Ctx.Unavailable.begin(), Ctx.Unavailable.end());
-  Extras.HasPartHook = Ctx.HasPartHook;
+  Extras.HasSpecHook = Ctx.HasSpecHook;
   Extras.ObjCARCContract =
       Ctx.IsMachO && Ctx.Conf.PreCodeGenPassesHook != nullptr;
   return Extras;

@@ -152,24 +152,22 @@ JobInputs::makeShard(const Task &T,
 }
 
 /// Returns the shard of \p T with the thin link's imports. LLVM takes half a
-/// millisecond to write a shard (LLD's modules). The parts of a module have the
+/// millisecond to write a shard (LLD's modules). The jobs of a module have the
 /// same shard and are mostly prepared one after the other. So their shard is
-/// made once, and lives as long as one of their jobs.
+/// made once, and lives as long as one of them.
 Expected<JobInputs::Shard> JobInputs::getShard(const Task &T,
                                                const NameMap &Paths) {
-  if (T.Spec.Part.isWhole())
-    return makeShard(T, *T.ImportList, Paths);
-  SharedShard *OfParts;
+  SharedShard *OfModule;
   {
     std::lock_guard<std::mutex> Lock(Mutex);
-    OfParts = &Shards[T.name()];
+    OfModule = &Shards[T.name()];
   }
-  std::lock_guard<std::mutex> Lock(OfParts->Mutex);
-  if (Shard Bytes = OfParts->Bytes.lock())
+  std::lock_guard<std::mutex> Lock(OfModule->Mutex);
+  if (Shard Bytes = OfModule->Bytes.lock())
     return Bytes;
   Expected<Shard> New = makeShard(T, *T.ImportList, Paths);
   if (New)
-    OfParts->Bytes = *New;
+    OfModule->Bytes = *New;
   return New;
 }
 

@@ -72,7 +72,7 @@ private:
   std::vector<std::unique_ptr<ModuleFile>> SlimFiles;
   /// The files that jobs import from: in SlimFiles, or in Files if sent whole.
   llvm::StringMap<ModuleFile *> ImportFiles;
-  llvm::StringMap<SharedShard> Shards; // of modules in parts
+  llvm::StringMap<SharedShard> Shards; // by module
 };
 
 } // namespace dtlto

@@ -113,8 +113,7 @@ void KeptModules::computeKeys(const Task &T, State &S) {
       writeShard(Ctx.Index, Ctx.Defined, T.name(), *T.ImportList);
   add(Hash, StringRef(Shard.data(), Shard.size()));
   add(Hash, Common);
-  add(Hash, T.Spec.partSuffix());
-  add(Hash, std::to_string(PartitionVersion));
+  T.Spec.addTo([&](StringRef Text) { add(Hash, Text); });
   add(Hash, T.name());
   for (StringRef Name : Imported)
     add(Hash, Name);

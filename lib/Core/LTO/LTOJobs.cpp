@@ -56,12 +56,13 @@ JobFacts LTOJobs::facts(size_t J) const {
   JobFacts F;
   F.Name = T.name().str();
   F.Title = printable(T.title());
+  F.IsWholeModule = T.Spec.isWholeModule();
   F.CostKey = dtlto::costKey(Builder.names(), T.name(), Builder.triple(T),
                              TheLink.Jobs.Conf) +
               T.Spec.suffix();
   F.Number = T.Number;
   uint64_t Size = T.Module.getBuffer().size();
-  F.Size = Size / T.Spec.Part.Count;
+  F.Size = T.Spec.shareOf(Size);
   F.LoadedSize = Size - F.Size;
   F.ImportWork = importWork(*T.ImportList);
   return F;
@@ -119,7 +120,7 @@ Error LTOJobs::prepareFirst(Task &T, bool IsSampled, Event &E) {
     if (Error Why = Saver->save(T))
       return createStringError(inconvertibleErrorCode(),
                                "dtlto: " + toString(std::move(Why)));
-  if (TheLink.EmitIndexFiles && T.Spec.Part.Index == 0)
+  if (TheLink.EmitIndexFiles && T.Spec.isFirst())
     if (Error Why =
             emitIndexFiles(TheLink.Jobs.Index, TheLink.Jobs.Defined, T.name(),
                            *T.ImportList, TheLink.EmitImportsFiles))
@@ -183,7 +184,7 @@ Error LTOJobs::deliver(size_t J, const JobResult &R, const SideFiles &Side,
   if (TheLink.Jobs.Optimized && R.Outputs.Optimized)
     TheLink.Jobs.Optimized->keep(T, *R.Outputs.Optimized, /*IsLocal=*/false);
   return writeStream(Out ? Out : TheLink.AddStream, T.Number,
-                     T.Spec.partFile(T.name().str()), R.Object.bytes());
+                     T.Spec.fileName(T.name().str()), R.Object.bytes());
 }
 
 std::vector<std::string> LTOJobs::notes() const {

@@ -38,7 +38,7 @@ struct LinkContext {
   const llvm::ModuleSummaryIndex &Index;
   const DefinedSummaries &Defined;
   LibFuncs Unavailable = {};
-  bool HasPartHook = false; // Conf's PostImportModuleHook makes parts
+  bool HasSpecHook = false; // as in ConfigExtras
   /// If null, each job optimises its module.
   OptimizedModules *Optimized = nullptr;
   /// Set if jobs return or use codegen data.
@@ -69,9 +69,9 @@ struct Task {
   std::string ObjectName = {};
   CompileSpec Spec = {};
 
-  /// The module's name in the linker, for messages.
+  /// The module's name in the linker.
   llvm::StringRef name() const { return Module.getModuleIdentifier(); }
-  /// The same, with the part that is compiled.
+  /// The name of the task for messages.
   std::string title() const { return Spec.title(name().str()); }
 };
 

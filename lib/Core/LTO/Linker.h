@@ -28,8 +28,8 @@ struct Linker {
   bool IsMachO = false;
   InputBuffers Inputs;
   /// The number of LLVM's own tasks, and of further tasks that LLD has room
-  /// for. Tasks of parts are numbered from NumTasks on.
-  unsigned NumTasks = 0, NumPartTasks = 0;
+  /// for, with numbers from NumTasks on.
+  unsigned NumTasks = 0, NumSpareTasks = 0;
   /// Whether LLD has created a ThinLTO backend, ours or LLVM's.
   bool HasBackend = false;
   /// The timelines of finished ThinLTO links, for --time-trace.

@@ -84,9 +84,8 @@ bool LocalCompile::generateOptimized() {
   std::optional<StringRef> IR = Ctx.Optimized->forLocalCompile(LTOTask);
   if (!IR)
     return false;
-  CompileSpec Spec;
-  Spec.IsOptimized = true;
-  CompiledModule Compiled = compile(Spec, Ctx.Optimized->codegenConfig(), *IR);
+  CompiledModule Compiled = compile(LTOTask.Spec.afterOptimization(),
+                                    Ctx.Optimized->codegenConfig(), *IR);
   if (isStopped() || !Compiled.HasErrors) {
     Result.Object = std::move(Compiled.Object);
     Result.HasObject = Compiled.IsProduced;

@@ -34,10 +34,8 @@ std::string ObjectCache::key(const Task &T) const {
   // As in-process: the key includes the codegen data of all modules.
   if (T.Spec.usesMergedData())
     Key = cacheKeyWith(Key, std::to_string(TheLink.Jobs.PriorData->Hash));
-  if (!T.Spec.Part.isWhole())
-    Key = deriveKey("dtlto: partition " + std::to_string(PartitionVersion) +
-                        T.Spec.partSuffix() + Builder.configId(),
-                    Key);
+  if (std::string OfJob = T.Spec.objectKey(); !OfJob.empty())
+    Key = deriveKey(OfJob + Builder.configId(), Key);
   return Key;
 }
 
@@ -46,7 +44,7 @@ Error ObjectCache::lookUp(const Task &T, StringRef Key, bool IsSampled,
   // LLVM adds the object to the link if it has one.
   auto LookUp = [&](StringRef Key, AddStreamFn &Out) -> Error {
     Expected<AddStreamFn> Stream =
-        TheLink.Cache(T.Number, Key, T.Spec.partFile(T.name().str()));
+        TheLink.Cache(T.Number, Key, T.Spec.fileName(T.name().str()));
     if (!Stream)
       return Stream.takeError();
     Out = std::move(*Stream);

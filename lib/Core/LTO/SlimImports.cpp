@@ -20,7 +20,7 @@ SlimImports::SlimImports(ArrayRef<Task> Tasks, size_t MinSize)
 void SlimImports::plan() {
   std::vector<const FunctionImporter::ImportMapTy *> Lists;
   for (const Task &T : Tasks)
-    // Parts of a module share one list.
+    // Jobs of one module share its list.
     if (Lists.empty() || Lists.back() != T.ImportList)
       Lists.push_back(T.ImportList);
   Imported.emplace(Lists);

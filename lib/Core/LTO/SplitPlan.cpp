@@ -6,8 +6,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "LTO/SplitPlan.h"
-#include "Compile/ModulePart.h"
+#include "Compile/BackendCompile.h"
+#include "LTO/Backend.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/SaveAndRestore.h"
+#include <deque>
+#include <map>
+#include <set>
 
 using namespace llvm;
 using namespace dtlto;
@@ -18,7 +24,42 @@ static constexpr uint64_t MaxPartsOfLink = 1 << 17;
 // Program modules have 10 to 20 bytes for each instruction.
 static constexpr uint64_t MinInstructionBytes = 4;
 
-unsigned dtlto::maxPartTasks(const InputBuffers &Inputs, unsigned PartSize) {
+namespace {
+
+class SplitPlan {
+public:
+  /// \p TheLink and what it refers to outlive this object.
+  explicit SplitPlan(Link &TheLink) : TheLink(TheLink) {}
+
+  /// Replaces the tasks of long modules by tasks of parts, and makes LLVM
+  /// reduce the modules to parts.
+  std::vector<Task> apply(std::vector<Task> Tasks);
+
+private:
+  /// For each module, the number of instructions of each live function.
+  using FunctionSizes = StringMap<std::vector<unsigned>>;
+
+  std::string reasonForNoSplit() const;
+  FunctionSizes functionSizes() const;
+  bool callsByName(const FunctionSummary &F) const;
+  unsigned partSize(const FunctionSizes &Sizes) const;
+  unsigned numParts(const Task &T, ArrayRef<unsigned> Sizes, unsigned PartSize,
+                    unsigned Next);
+  void installHooks();
+
+  Link &TheLink;
+  DenseMap<unsigned, CompileSpec> Specs; // by task number
+  std::set<ModuleHash> Hashes;           // of split modules
+  // Of the configuration; both may have the same hook, so the order matters.
+  using HookChange = SaveAndRestore<lto::Config::ModuleHookFn>;
+  std::deque<HookChange> NamingHooks;
+  std::optional<HookChange> SpecHook;
+};
+
+} // namespace
+
+unsigned dtlto::maxPartTasks(const InputBuffers &Inputs, const Options &Opts) {
+  const unsigned PartSize = Opts.Split.value_or(MinAutoPart);
   uint64_t NumParts = 0;
   for (uint64_t Size : Inputs.sizes())
     NumParts +=
@@ -49,13 +90,7 @@ std::vector<Task> SplitPlan::apply(std::vector<Task> Tasks) {
   for (const Task &T : Tasks)
     TasksByNumber[T.Number] = &T;
   const FunctionSizes Sizes = functionSizes();
-  uint64_t LinkSize = 0;
-  for (const auto &[Module, ModuleSizes] : Sizes)
-    for (unsigned Size : ModuleSizes)
-      LinkSize += Size;
-  const unsigned PartSize = TheLink.Process.Opts.SplitIsAuto
-                                ? autoPartSize(LinkSize)
-                                : TheLink.Process.Opts.Split;
+  const unsigned PartSize = partSize(Sizes);
   TheLink.Host.Msg.debug("long modules are compiled in parts of " +
                          Twine(PartSize) + " instructions");
   std::map<unsigned, unsigned> Counts, SecondParts; // by the module's task
@@ -75,7 +110,19 @@ std::vector<Task> SplitPlan::apply(std::vector<Task> Tasks) {
         Part.Number = SecondParts[T.Number] + I - 1;
       Specs[Part.Number] = Part.Spec;
     }
+  if (All.size() != Tasks.size())
+    TheLink.Run.Units = "modules and parts of modules";
   return All;
+}
+
+unsigned SplitPlan::partSize(const FunctionSizes &Sizes) const {
+  if (auto Chosen = TheLink.Process.Opts.Split)
+    return *Chosen;
+  uint64_t LinkSize = 0;
+  for (const auto &[Module, ModuleSizes] : Sizes)
+    for (unsigned Size : ModuleSizes)
+      LinkSize += Size;
+  return autoPartSize(LinkSize);
 }
 
 /// Covers all modules, also with --thinlto-single-module. Reads each summary
@@ -126,7 +173,7 @@ unsigned SplitPlan::numParts(const Task &T, ArrayRef<unsigned> Sizes,
     Size += std::min(FunctionSize, PartSize);
   uint64_t Count = std::min<uint64_t>(
       {(Size + PartSize / 2) / PartSize, MaxParts,
-       TheLink.Process.NumTasks + TheLink.Process.NumPartTasks - Next + 1});
+       TheLink.Process.NumTasks + TheLink.Process.NumSpareTasks - Next + 1});
   if (Count < 2)
     return 1;
   // The hash is in the names that parts share, so no other module may have it.
@@ -143,7 +190,7 @@ unsigned SplitPlan::numParts(const Task &T, ArrayRef<unsigned> Sizes,
 /// files of --save-temps have the part's name.
 void SplitPlan::installHooks() {
   lto::Config &Conf = mutableConfig(TheLink.Jobs);
-  TheLink.Jobs.HasPartHook = !Conf.PostImportModuleHook;
+  TheLink.Jobs.HasSpecHook = !Conf.PostImportModuleHook;
   for (auto *Hook :
        {&Conf.PreOptModuleHook, &Conf.PostPromoteModuleHook,
         &Conf.PostInternalizeModuleHook, &Conf.PostImportModuleHook,
@@ -153,18 +200,17 @@ void SplitPlan::installHooks() {
                                                             const Module &M) {
         auto &MutableModule = const_cast<Module &>(M);
         std::string Name = M.getModuleIdentifier();
-        MutableModule.setModuleIdentifier(Specs.lookup(Number).partFile(Name));
+        MutableModule.setModuleIdentifier(Specs.lookup(Number).fileName(Name));
         bool ShouldContinue = Write(Number, M);
         MutableModule.setModuleIdentifier(Name);
         return ShouldContinue;
       });
-  PartHook.emplace(
-      Conf.PostImportModuleHook, [this, Write = Conf.PostImportModuleHook](
-                                     unsigned Number, const Module &M) {
-        PartNumber Part = Specs.lookup(Number).Part;
-        if (!Part.isWhole())
-          keepPart(const_cast<Module &>(M), Part, TheLink.Jobs.Conf,
-                   TheLink.Jobs.Index, M.getModuleIdentifier());
-        return !Write || Write(Number, M);
-      });
+  SpecHook.emplace(Conf.PostImportModuleHook);
+  followSpecs(Conf, TheLink.Jobs.Index,
+              [this](unsigned Number) { return Specs.lookup(Number); });
+}
+
+Error dtlto::runInParts(Link &TheLink, std::vector<Task> Tasks) {
+  SplitPlan Plan(TheLink);
+  return runJobs(TheLink, Plan.apply(std::move(Tasks)));
 }

@@ -14,13 +14,12 @@
 #define DTLTO_LTO_SPLITPLAN_H
 
 #include "LTO/Linker.h"
-#include "llvm/ADT/StringMap.h"
-#include "llvm/Support/SaveAndRestore.h"
-#include <deque>
-#include <optional>
-#include <set>
 
 namespace dtlto {
+
+/// The least number of instructions of a part with --thinlto-dist-split=auto:
+/// about a second of code generation.
+constexpr unsigned MinAutoPart = 10000;
 
 /// The instructions of a part with --thinlto-dist-split=auto in a link of
 /// \p LinkSize instructions. Each part loads what its module imports, and
@@ -37,36 +36,11 @@ constexpr unsigned autoPartSize(uint64_t LinkSize) {
 
 /// The most tasks that parts may add to a link with \p Inputs. LLD makes room
 /// for them before their number is known.
-unsigned maxPartTasks(const InputBuffers &Inputs, unsigned PartSize);
+unsigned maxPartTasks(const InputBuffers &Inputs, const Options &Opts);
 
-class SplitPlan {
-public:
-  /// \p TheLink and what it refers to outlive this object.
-  explicit SplitPlan(Link &TheLink) : TheLink(TheLink) {}
-
-  /// Replaces the tasks of long modules by tasks of parts, and makes LLVM
-  /// reduce the modules to parts.
-  std::vector<Task> apply(std::vector<Task> Tasks);
-
-private:
-  /// For each module, the number of instructions of each live function.
-  using FunctionSizes = llvm::StringMap<std::vector<unsigned>>;
-
-  std::string reasonForNoSplit() const;
-  FunctionSizes functionSizes() const;
-  bool callsByName(const llvm::FunctionSummary &F) const;
-  unsigned numParts(const Task &T, llvm::ArrayRef<unsigned> Sizes,
-                    unsigned PartSize, unsigned Next);
-  void installHooks();
-
-  Link &TheLink;
-  llvm::DenseMap<unsigned, CompileSpec> Specs; // by task number
-  std::set<llvm::ModuleHash> Hashes;           // of split modules
-  // Of the configuration; both may have the same hook, so the order matters.
-  using HookChange = llvm::SaveAndRestore<llvm::lto::Config::ModuleHookFn>;
-  std::deque<HookChange> NamingHooks;
-  std::optional<HookChange> PartHook;
-};
+/// Like runJobs() in Backend.h, but long modules are compiled in parts if the
+/// user wants that.
+llvm::Error runInParts(Link &TheLink, std::vector<Task> Tasks);
 
 } // namespace dtlto
 

@@ -299,6 +299,7 @@ static Error runFirstRound(Link &TheLink, const std::vector<Task> &Tasks,
 /// Waits until all threads of the first round have ended before it starts the
 /// second, since codegen data is global to the process.
 static Error runTwoRounds(Link &TheLink, std::vector<Task> Tasks) {
+  TheLink.Host.Config = configurePlugin(TheLink.Host, Tasks.size());
   setCompilesTwice(true); // restores the user's setting
   Messages &Msg = TheLink.Host.Msg;
   if (!TheLink.Process.Opts.KeepIR.empty())
@@ -328,20 +329,15 @@ static Error runTwoRounds(Link &TheLink, std::vector<Task> Tasks) {
       .run();
 }
 
-bool dtlto::canDistributeTwoRounds(const Linker &TheLinker) {
-  return HasCodegenData && TheLinker.Opts.Split == 0;
-}
-
 lto::ThinBackend dtlto::createTwoRoundsBackend(Linker &TheLinker,
                                                ThreadPoolStrategy Parallelism) {
   // Regular LTO modules also emit codegen data, and LLVM compiles them first.
   emitCodegenData();
   setCompilesTwice(false);
-  return makeThinBackend(
-      pluginBackend(TheLinker, Parallelism, /*OnWrite=*/nullptr,
-                    /*ShouldEmitIndexFiles=*/false,
-                    /*ShouldEmitImportsFiles=*/false, runTwoRounds),
-      Parallelism);
+  return createPluginThinBackend(TheLinker, Parallelism, /*OnWrite=*/nullptr,
+                                 /*ShouldEmitIndexFiles=*/false,
+                                 /*ShouldEmitImportsFiles=*/false,
+                                 runTwoRounds);
 }
 
 Error dtlto::checkCodegenDataToUse() {

@@ -32,9 +32,6 @@
 
 namespace dtlto {
 
-/// Whether plugin jobs can do both rounds of this process's code generation.
-bool canDistributeTwoRounds(const Linker &TheLinker);
-
 /// Like createPluginThinBackend(), for a link that compiles each module twice
 /// (LLVM/CodegenData.h). Hides that from LLVM until the backend's wait().
 llvm::lto::ThinBackend

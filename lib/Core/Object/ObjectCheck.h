@@ -11,7 +11,6 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include "llvm/TargetParser/Triple.h"
-#include <vector>
 
 namespace dtlto {
 
@@ -33,18 +32,6 @@ enum class Origin {
 /// references in the tables aren't followed.
 llvm::Error checkObject(llvm::StringRef Object, const llvm::Triple &TheTriple,
                         Origin ObjectOrigin = Origin::Unknown);
-
-/// A section of a WebAssembly file; borrows the file.
-struct WasmSection {
-  uint8_t Id;
-  llvm::StringRef Name;     // of a custom section, otherwise empty
-  llvm::StringRef Contents; // without the name
-};
-
-/// Returns all sections of \p File, which may be any bytes. Fails if it isn't a
-/// WebAssembly file or if a section is truncated. LLVM's own reader would end
-/// the process.
-llvm::Expected<std::vector<WasmSection>> wasmSections(llvm::StringRef File);
 
 } // namespace dtlto
 

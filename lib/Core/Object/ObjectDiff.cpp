@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Object/ObjectDiff.h"
-#include "Object/ObjectCheck.h"
+#include "Object/WasmFile.h"
 #include "Support/AtomicFile.h"
 #include "Support/Text.h"
 #include "llvm/BinaryFormat/Wasm.h"

@@ -17,13 +17,14 @@ namespace dtlto {
 /// Facts about a job that are known before the link.
 struct JobFacts {
   std::string Name;    // of the module, for messages
-  std::string Title;   // for display, with the part
+  std::string Title;   // for display
   std::string CostKey; // CostHistory.h
   unsigned Number = 0; // in link order
   // Bytes of bitcode: to compile, and only loaded with them.
   uint64_t Size = 0, LoadedSize = 0;
-  size_t ImportWork = 0; // see importWork() in LLVM/Index.h
-  double Seconds = 0;    // estimated by LinkRun; good for comparisons
+  size_t ImportWork = 0;     // see importWork() in LLVM/Index.h
+  double Seconds = 0;        // estimated by LinkRun; good for comparisons
+  bool IsWholeModule = true; // no other job compiles the same module
 };
 
 /// One step of the plan, with details that the plan doesn't know. Valid during

@@ -60,9 +60,9 @@ public:
                                            std::string *Note = nullptr);
 
   /// Returns the estimate for the module of \p Key, with \p Bytes of bitcode to
-  /// compile and \p LoadedBytes that are only loaded, such as the rest of a
-  /// part's module. Recorded times count only after save(): a link's estimates
-  /// don't change while it runs.
+  /// compile and \p LoadedBytes that are only loaded, such as the rest of
+  /// the job's module. Recorded times count only after save(): a link's
+  /// estimates don't change while it runs.
   CostEstimate estimate(llvm::StringRef Key, uint64_t Bytes,
                         uint64_t LoadedBytes = 0) const;
 

@@ -21,13 +21,13 @@ ObjectDigest dtlto::digestOf(StringRef Object) {
 
 /// Whether \p Text contains \p Worker as a separate word.
 static bool namesWorker(StringRef Text, StringRef Worker) {
-  auto IsPart = [](char C) { return isAlnum(C) || C == '-' || C == '_'; };
+  auto IsWordChar = [](char C) { return isAlnum(C) || C == '-' || C == '_'; };
   if (Worker.empty())
     return true;
   for (size_t At = 0; (At = Text.find(Worker, At)) != StringRef::npos; ++At) {
     size_t End = At + Worker.size();
-    if ((At == 0 || !IsPart(Text[At - 1])) &&
-        (End == Text.size() || !IsPart(Text[End])))
+    if ((At == 0 || !IsWordChar(Text[At - 1])) &&
+        (End == Text.size() || !IsWordChar(Text[End])))
       return true;
   }
   return false;

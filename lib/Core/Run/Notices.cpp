@@ -61,18 +61,6 @@ std::string Notices::plugin() const {
   return "plugin '" + std::string(Ctx.Host.Plugin->name) + "': ";
 }
 
-bool Notices::isPart(plan::JobId J) const {
-  return Run.facts(J).Title != printable(Run.facts(J).Name);
-}
-
-/// The unit of counts: modules, unless some are compiled in parts.
-const char *Notices::units() const {
-  for (plan::JobId J = 0; J != Run.numJobs(); ++J)
-    if (isPart(J))
-      return "modules and parts of modules";
-  return "modules";
-}
-
 std::string Notices::module(plan::JobId J) const {
   return "module '" + Run.facts(J).Title + "'";
 }
@@ -171,17 +159,18 @@ void Notices::handlePluginEvent(const Step &S) {
 // Messages of compilers
 //===----------------------------------------------------------------------===//
 
-/// Whether to show \p Text of a part of \p J's module. Parts repeat messages
-/// about the whole module, or about a function that several parts have copies
-/// of; in-process, each appears once. Messages about assembly are always new:
-/// assembly is in one part only, and parts may have equal ones.
+/// Whether to show \p Text of \p J; \p Counts is of its texts so far. The jobs
+/// of one module repeat messages about the module, or about a function that
+/// several have copies of; in-process, each appears once. Messages about
+/// assembly are always new: assembly is in one job only, and jobs may have
+/// equal ones.
 bool Notices::isNew(plan::JobId J, StringRef Text,
-                    StringMap<unsigned> &PartCounts) {
-  StringRef Module = Run.facts(J).Name;
-  if (!isPart(J) || Text.split('\n').first.contains(" <inline asm>:"))
+                    StringMap<unsigned> &Counts) {
+  const JobFacts &Facts = Run.facts(J);
+  if (Facts.IsWholeModule || Text.split('\n').first.contains(" <inline asm>:"))
     return true;
-  unsigned Count = ++PartCounts[Text];
-  unsigned &Shown = PartMessageCounts[(Module + Twine('\0') + Text).str()];
+  unsigned Count = ++Counts[Text];
+  unsigned &Shown = ShownCounts[(Facts.Name + Twine('\0') + Text).str()];
   if (Count <= Shown)
     return false;
   Shown = Count;
@@ -189,9 +178,9 @@ bool Notices::isNew(plan::JobId J, StringRef Text,
 }
 
 void Notices::show(plan::JobId J, ArrayRef<CompilerMessage> Messages) {
-  StringMap<unsigned> PartCounts;
+  StringMap<unsigned> Counts;
   for (const CompilerMessage &M : Messages)
-    if (isNew(J, M.Text, PartCounts))
+    if (isNew(J, M.Text, Counts))
       Ctx.msg().emit(M.Level, M.Text);
 }
 
@@ -199,10 +188,10 @@ void Notices::show(plan::JobId J, ArrayRef<CompilerMessage> Messages) {
 void Notices::failCompile(const Step &S, plan::JobId J, StringRef Plugin,
                           StringRef Where) {
   show(J, S.Messages);
-  StringMap<unsigned> PartCounts;
+  StringMap<unsigned> Counts;
   std::vector<std::string> Errors;
   for (const std::string &Text : S.Errors)
-    if (isNew(J, Text, PartCounts))
+    if (isNew(J, Text, Counts))
       Errors.push_back(Text);
   if (S.Errors.empty() || !Errors.empty())
     addError(compileError(Run.facts(J).Title, Errors, Plugin, Where));
@@ -423,7 +412,7 @@ void Notices::handleDrop(const Step &S, Cause Why) {
   else if (SettledJobs.size() == Run.numJobs())
     Ctx.msg().warning(Text);
   else
-    Ctx.msg().warning(Text + "; compiling the remaining " + units() +
+    Ctx.msg().warning(Text + "; compiling the remaining " + Ctx.Units +
                       " locally");
 }
 

@@ -40,7 +40,7 @@ public:
 private:
   void handlePluginEvent(const Step &S);
   bool isNew(plan::JobId J, llvm::StringRef Text,
-             llvm::StringMap<unsigned> &PartCounts);
+             llvm::StringMap<unsigned> &Counts);
   void show(plan::JobId J, llvm::ArrayRef<CompilerMessage> Messages);
   void failCompile(const Step &S, plan::JobId J, llvm::StringRef Plugin = "",
                    llvm::StringRef Where = "");
@@ -71,8 +71,6 @@ private:
   void noteNotExpressible();
   void summarizeShares() const;
   void showCounts() const;
-  bool isPart(plan::JobId J) const;
-  const char *units() const;
 
   const LinkFacts &Run;
   const RunContext &Ctx;
@@ -105,8 +103,8 @@ private:
   /// Why attempts run locally.
   llvm::DenseMap<plan::AttemptId, plan::Cause> LocalCauses;
 
-  /// How often each message about a module in parts was shown.
-  llvm::StringMap<unsigned> PartMessageCounts;
+  /// How often each message about a module of several jobs was shown.
+  llvm::StringMap<unsigned> ShownCounts;
 
   llvm::StringMap<unsigned> NumPerKind; // warnings of each kind
   struct {

@@ -71,7 +71,7 @@ void Notices::showCounts() const {
     Parts.push_back(std::to_string(NumLocal) + " locally");
   if (Parts.empty() || Num.Cached == NumJobs)
     return;
-  Ctx.msg().note(Twine(NumJobs) + " " + (NumJobs == 1 ? "module" : units()) +
+  Ctx.msg().note(Twine(NumJobs) + " " + (NumJobs == 1 ? "module" : Ctx.Units) +
                  ": " + join(Parts, ", "));
 }
 
@@ -81,7 +81,7 @@ void Notices::noteNotExpressible() {
   if (Num.NotExpressible)
     LocalReasons = ofAllJobs(Num.NotExpressible) + join(NotExpressible, ", ");
   if (!Ctx.wasReported(LocalReasons) && Num.NotExpressible)
-    Ctx.msg().note(plugin() + ofAllJobs(Num.NotExpressible) + " " + units() +
+    Ctx.msg().note(plugin() + ofAllJobs(Num.NotExpressible) + " " + Ctx.Units +
                    " were compiled locally, since " +
                    join(NotExpressible, ", ") +
                    " cannot be expressed on a remote compiler's command line");
@@ -98,13 +98,13 @@ void Notices::summarize(ArrayRef<std::string> Notes,
         " jobs failed, but succeeded when retried; the last one was " +
         LastRetry);
   if (Num.Suppressed)
-    Ctx.msg().warning(plugin() + Twine(Num.Suppressed) + " more " + units() +
+    Ctx.msg().warning(plugin() + Twine(Num.Suppressed) + " more " + Ctx.Units +
                       " failed in the same way (use --verbose to list them)");
   // If the plugin made no object, count all as fallbacks.
   if (Num.Fallback)
     Ctx.msg().warning(plugin() +
                       ofAllJobs(Num.Fallback + (Num.Remote ? 0 : Num.Shared)) +
-                      " " + units() + " were compiled locally instead");
+                      " " + Ctx.Units + " were compiled locally instead");
   // A plugin without jobs isn't opened, so it reports nothing itself.
   if (Num.Cached)
     Ctx.msg().debug(plugin() + ofAllJobs(Num.Cached) +
@@ -134,7 +134,7 @@ void Notices::summarizeShares() const {
                        "; all were compiled locally; --thinlto-dist-status "
                        "shows the farm");
   else if (Num.Shared)
-    Ctx.msg().debug(plugin() + ofAllJobs(Num.Shared) + " " + units() +
+    Ctx.msg().debug(plugin() + ofAllJobs(Num.Shared) + " " + Ctx.Units +
                     " were compiled locally");
   if (Num.Duplicates)
     Ctx.msg().debug(plugin() + "duplicate attempts for slow jobs: " +

@@ -105,14 +105,6 @@ static Error setSlim(Options &O, OptionValue G) {
                    "'on', 'off' or a number of bytes");
 }
 
-static Error setSplit(Options &O, OptionValue G) {
-  O.SplitIsAuto = G.Value == "auto";
-  O.Split = O.SplitIsAuto ? MinAutoPart : 0;
-  if (G.Value == "off" || G.Value == "auto")
-    return Error::success();
-  return setNumber(O.Split, G, 1, 1000000000, "'off', 'auto' or a number");
-}
-
 template <auto Field> static Error addText(Options &O, OptionValue G) {
   (O.*Field).push_back(G.Value.str());
   return Error::success();
@@ -127,16 +119,19 @@ static Error setRemoteCache(Options &O, OptionValue G) {
   return setText<&Options::RemoteCache>(O, G);
 }
 
-static Error setLocalJobs(Options &O, OptionValue G) {
-  if (G.Value == "auto") {
-    O.LocalJobs.reset();
-    return Error::success();
-  }
+/// A number, or "auto", which leaves the field unset, or "off", which is 0.
+template <std::optional<unsigned> Options::*Field, unsigned Min, unsigned Max>
+static Error setAutomatic(Options &O, OptionValue G) {
+  const bool IsAuto = G.Value == "auto";
+  const bool MayBeOff = G.Expected.starts_with("off|");
   unsigned N = 0;
-  Error E = setNumber(N, G, 0, 4096, "auto or a number");
-  if (!E)
-    O.LocalJobs = N;
-  return E;
+  if (!IsAuto && !(MayBeOff && G.Value == "off"))
+    if (Error E = setNumber(N, G, Min, Max,
+                            MayBeOff ? "'off', 'auto' or a number"
+                                     : "auto or a number"))
+      return E;
+  O.*Field = IsAuto ? std::nullopt : std::optional(N);
+  return Error::success();
 }
 
 /// A number of bytes, or of K, M or G.

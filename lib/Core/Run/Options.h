@@ -46,10 +46,6 @@ struct OptionUse {
 /// Slimming a smaller module takes longer than sending it.
 constexpr unsigned DefaultSlimThreshold = 4096;
 
-/// The least number of instructions of a part with --thinlto-dist-split=auto:
-/// about a second of code generation.
-constexpr unsigned MinAutoPart = 10000;
-
 struct Options : JobOptions {
   std::string Plugin; // name or path; empty: in-process ThinLTO
   CheckKind CheckPlugin = CheckKind::Off;
@@ -73,9 +69,9 @@ struct Options : JobOptions {
   std::string Report;                   // a file, .html or .json; empty: none
   std::string Log;                      // a file for events; empty: none
   StatusKind Status = StatusKind::None; // show the farm, and don't link
-  // The instructions of a part of a long module; 0: don't split modules.
-  unsigned Split = 0;
-  bool SplitIsAuto = false; // Split is MinAutoPart
+  // The instructions of a part of a long module; 0: don't split modules; unset:
+  // automatic.
+  std::optional<unsigned> Split = 0;
   // Slim imported modules of this size or more; unset: none.
   std::optional<unsigned> SlimThreshold = DefaultSlimThreshold;
   // The cost history's file; empty: none; unset: the default path.

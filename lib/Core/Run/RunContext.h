@@ -29,6 +29,7 @@ struct RunContext {
   std::shared_ptr<RemoteStore> Store = nullptr; // the remote cache; may be null
   std::chrono::steady_clock::time_point StartTime = {}; // at the first task
   std::chrono::steady_clock::time_point SetUp = {}; // when LLD set up its LTO
+  const char *Units = "modules"; // what messages count jobs as
 
   /// 1 or 2 if the link has two rounds, each with all jobs; otherwise 0.
   unsigned Round = 0;

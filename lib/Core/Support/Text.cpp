@@ -113,10 +113,10 @@ std::string dtlto::replacePath(StringRef Text, StringRef Path, StringRef Name) {
   for (size_t At; (At = Text.find(Path)) != StringRef::npos;) {
     StringRef Front = Text.take_front(At),
               Rest = Text.drop_front(At + Path.size());
-    bool IsPart =
+    bool IsLonger =
         IsPathChar(Front.take_back()) || IsPathChar(Rest.take_front());
     Out += Front;
-    Out += IsPart ? Path : Name;
+    Out += IsLonger ? Path : Name;
     Text = Rest;
   }
   return Out + Text.str();
