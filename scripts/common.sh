@@ -10,9 +10,13 @@ unset CDPATH
 # shellcheck disable=SC2034
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
+has_installed_llvm() {
+  [[ -e /usr/lib/llvm-$1/lib/liblldELF.a ]]
+}
+
 # has_llvm VERSION: whether this machine, or its lists of packages, has it.
 has_llvm() {
-  [[ -e /usr/lib/llvm-$1/lib/liblldELF.a ]] ||
+  has_installed_llvm "$1" ||
     apt-cache show "liblld-$1-dev" >/dev/null 2>&1
 }
 
@@ -36,7 +40,8 @@ update_package_lists() {
 if [[ -n ${DTLTO_LLVM_VERSION-} ]]; then
   llvm=$DTLTO_LLVM_VERSION
 else
-  update_package_lists
+  # apt-cache takes half a second.
+  has_installed_llvm 22 || update_package_lists
   llvm=$(default_llvm)
 fi
 

@@ -142,6 +142,8 @@ TEST(StatisticsTest, WrongText) {
   EXPECT_EQ(Problem("[]"), "it has no statistics of dtlto");
   EXPECT_EQ(Problem("{\"dtlto-statistics\":2}"),
             "it is of another version of dtlto");
+  EXPECT_EQ(Problem(std::string(1 << 20, '[')),
+            "it is damaged: brackets are nested too deep");
   std::string Text = formatStatistics(Statistics());
   for (StringRef Wrong : {"-1", "1e300", "9223372036854775807", "null"}) {
     std::string Changed = Text;

@@ -9,6 +9,7 @@
 #include "Report/TimelineSummary.h"
 #include "Support/AtomicFile.h"
 #include "Support/Failure.h"
+#include "Support/JSONShape.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -22,6 +23,7 @@ static constexpr StringLiteral VersionKey = "dtlto-statistics";
 static constexpr FileKind StatisticsFile = {
     "statistics", "{\"dtlto-statistics\":", "it has no statistics of dtlto",
     /*MaxSize=*/4 << 20};
+static constexpr unsigned MaxDepth = 16;
 
 JobCounts Statistics::jobs() const {
   JobCounts Sum;
@@ -232,6 +234,8 @@ static bool fromJSON(const json::Value &V, T &All, json::Path P) {
 } // namespace dtlto
 
 Expected<Statistics> dtlto::parseStatistics(StringRef Text) {
+  if (JSONShape(Text).Depth > MaxDepth)
+    return failure("it is damaged: brackets are nested too deep");
   Expected<json::Value> Value = json::parse(Text);
   if (!Value)
     return failure("it is damaged: " + toString(Value.takeError()));
