@@ -82,7 +82,7 @@ def main():
         start_new_session=True,
     )
     try:
-        done.wait(timeout=300)
+        done.wait(timeout=1200)  # seconds; a slow machine takes 300
     finally:  # also servers that a failed script has left
         with contextlib.suppress(ProcessLookupError):
             os.killpg(done.pid, signal.SIGKILL)

@@ -27,7 +27,7 @@ os.makedirs(home)
 server = subprocess.Popen(["bindfs", "-f", os.path.join(top, "real"), home],
                           stdin=subprocess.DEVNULL, start_new_session=True)
 try:
-    for _ in range(100):
+    for _ in range(600):
         if os.path.ismount(home):
             break
         time.sleep(0.05)
