@@ -173,6 +173,9 @@ void HttpStore::configure(const Exchange &E, const curl_slist *Lines,
   Set(CURLOPT_QUICK_EXIT, 1L);
   Set(CURLOPT_BUFFERSIZE, 128L << 10);
   Set(CURLOPT_HTTPHEADER, Lines);
+  // A proxy would see the credentials, and connect to its own machine.
+  if (S.To.IsLocal && IsHome)
+    Set(CURLOPT_PROXY, "");
 
   authenticate(E, IsHome);
 
